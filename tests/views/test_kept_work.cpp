@@ -2,6 +2,7 @@
 // Work that is not saved is asked about before anything takes its place, and comes back after a crash.
 #include "tests/views/support/window_with_work.h"
 #include "widgets/session/files/termination_signals.h"
+#include "widgets/views/lesson/lesson_room.h"
 #include "widgets/views/window/recovery_bar.h"
 
 #include <QMenu>
@@ -273,6 +274,47 @@ private slots:
         QVERIFY(!QFile::exists(left));
     }
 
+    /// However work that was kept comes to be opened in a lesson: leaving it must not take the file away.
+    void aLessonTakesNoKeptFile()
+    {
+        const QString left = file("left.qscope");
+        Work work(m_folder->path());
+        QVERIFY(work.open(floatAndData()));
+        work.setPercentile(98);
+        work.autosave.flush();
+        QVERIFY(QFile::copy(work.autosave.path(), left));
+        QVERIFY(work.saveTo(file("saved.qscope")));
+        QVERIFY(beginLesson(work));
+        recoverProject(work.session, left);
+        QVERIFY(work.idle());
+        work.window.lessons().leave();
+        QVERIFY(work.idle());
+        work.autosave.flush();
+        QVERIFY(QFile::exists(left));
+    }
+
+    /// A lesson on the very files of the work: Save must not put the lesson's recipe into the project.
+    void savingInALessonSparesTheProject()
+    {
+        Work work(m_folder->path());
+        Inputs same = floatAndData();
+        same.data.limit = 60; // those of the lesson
+        QVERIFY(work.open(same));
+        const QString project = file("mine.qscope");
+        QVERIFY(work.saveTo(project));
+        const QByteArray saved = bytesOf(project);
+        QVERIFY(beginLesson(work));
+        QVERIFY(work.session.project().isEmpty());
+        QTest::keyClick(&work.window, Qt::Key_S, Qt::ControlModifier); // asks where to
+        QVERIFY(work.idle());
+        for (QDialog* dialog : work.window.findChildren<QDialog*>())
+            dialog->reject();
+        QCOMPARE(bytesOf(project), saved);
+        work.window.lessons().leave();
+        QCOMPARE(work.session.project(), project);
+        QVERIFY(!work.session.unsaved());
+    }
+
     /// A recipe that nothing can be run with yet is work, too: it opens as it was, and a sentence says why.
     void unfinishedRecipesComeBack_data()
     {
@@ -414,6 +456,14 @@ private:
             work.session.selection().clear();
         if (change == QStringLiteral("data"))
             openData(work.session, otherData());
+    }
+
+    static bool beginLesson(Work& work)
+    {
+        LessonRoom& lessons = work.window.lessons();
+        lessons.beginById(QStringLiteral("scale-and-zero-point"));
+        return QTest::qWaitFor([&] { return !lessons.run().busy() && work.idle(); }, kPatience)
+            && lessons.run().active() && work.session.guest();
     }
 
     static void close(Work& work, const QString& way)

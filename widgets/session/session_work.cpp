@@ -88,6 +88,7 @@ void Session::beginGuest()
     kept.place = m_selection.current();
     kept.metric = m_metric;
     m_setAside = std::move(kept);
+    m_open.project.clear(); // or saving would put the guest's recipe into it
     drop();
     m_opening.reset();
     publish(m_complete);

@@ -82,6 +82,8 @@ void Autosave::save()
 /// a file of our own.
 void Autosave::takeOver(const QString& path)
 {
+    if (m_session.guest())
+        return; // what a guest opens goes with it; the file stays, and is offered at the next start
     flush();
     if (path != m_path) {
         auto ownLock = std::move(m_lock);
