@@ -24,6 +24,14 @@ tools() {
         { echo "error: setuptools and auditwheel cannot be had from PyPI; look at the network" >&2; exit 3; }
 }
 
+# Below the folder of the programs as an installation has it, so that they find it by themselves.
+copy_resources() {
+    mkdir -p "$package/share/quantscope"
+    cp -r resources/examples resources/lessons "$package/share/quantscope"
+    find "$package/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
+    find "$package/share" -type f -exec chmod 644 {} +
+}
+
 copy_programs() {
     rm -rf "$source" && mkdir -p "$source"
     cp -r packaging/python/{pyproject.toml,setup.py,README.md,src} "$source"
@@ -58,6 +66,7 @@ copy_licenses() {
 
 tools
 copy_programs
+copy_resources
 copy_licenses
 rm -rf build/wheel build/wheel-raw
 build/wheel-tools/bin/pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir build/wheel-raw "./$source"
