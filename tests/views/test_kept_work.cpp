@@ -159,6 +159,24 @@ private slots:
         QCOMPARE(work.session.unsaved(), !goes);
     }
 
+    /// A lesson has set aside what is not saved: it is left, and the work is asked about as ever.
+    void logoutAsksDuringALesson()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(floatAndData()));
+        work.setPercentile(97);
+        QVERIFY(beginLesson(work));
+        QVERIFY(!work.session.unsaved());
+        QTimer::singleShot(0, &work.window, [&work] {
+            QVERIFY(work.question());
+            QTest::mouseClick(work.question()->button(QMessageBox::Cancel), Qt::LeftButton);
+        });
+        QVERIFY(!work.window.unsaved().askAtOnce());
+        QVERIFY(!work.session.guest());
+        QVERIFY(work.session.unsaved());
+        QCOMPARE(work.percentile(), 97.0);
+    }
+
     /// Each of the works before is one step away, whichever was open in between.
     void goesFurtherBack()
     {

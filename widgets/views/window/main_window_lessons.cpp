@@ -10,6 +10,7 @@
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/named_layouts.h"
 #include "widgets/views/window/start_page.h"
+#include "widgets/views/window/unsaved_question.h"
 
 #include <QDir>
 #include <QLabel>
@@ -48,6 +49,8 @@ void MainWindow::buildLessons()
     connect(m_lessons, &LessonRoom::written, this,
         [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
     connect(m_lessons, &LessonRoom::activeChanged, this, &MainWindow::refreshTitle);
+    // What it set aside may have to be asked about.
+    connect(m_unsaved, &UnsavedQuestion::askingAtOnce, m_lessons, &LessonRoom::leave);
     auto* start = findChild<StartPage*>();
     connect(start, &StartPage::takeLesson, m_lessons, [this](const QString& folder) { m_lessons->begin(folder); });
     const auto refresh = [this, start] {

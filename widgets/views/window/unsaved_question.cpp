@@ -69,6 +69,7 @@ void UnsavedQuestion::ask(std::function<void()> proceed)
 
 bool UnsavedQuestion::askAtOnce()
 {
+    emit askingAtOnce();
     if (!m_session.unsaved())
         return true;
     QMessageBox* box = makeBox();

@@ -29,6 +29,7 @@ public:
     bool askAtOnce();
 
 signals:
+    void askingAtOnce(); ///< before it is looked whether there is anything to ask
     void stayed(); ///< the user goes on working with what is not saved
 
 private:
