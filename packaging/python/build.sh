@@ -34,6 +34,10 @@ copy_programs() {
     # Lays out the graph; found by GVBINDIR.
     install -m 755 "$plugins"/libgvplugin_dot_layout.so.6 "$package/graphviz"
     printf 'libgvplugin_dot_layout.so.6 dot_layout {\n\tlayout {\n\t\tdot 0\n\t}\n}\n' >"$package/graphviz/config6a"
+    # Where the programs look for lessons: beside the folder that they are in.
+    mkdir -p "$package/share/quantscope"
+    cp -r resources/lessons resources/examples "$package/share/quantscope"
+    find "$package/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
     strip --strip-unneeded "$package"/bin/* "$package"/graphviz/*.so*
 }
 
