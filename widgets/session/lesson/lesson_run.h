@@ -19,6 +19,7 @@ struct ShownStep {
     QStringList choices, hints; ///< hints: those that were asked for
     QString told; ///< what came of the last answer
     QString explanation; ///< once it was answered
+    QString skipped; ///< why nothing is asked of the learner's models; empty: it is
     bool answered = false, right = false;
 };
 
@@ -35,6 +36,8 @@ public:
     bool active() const { return m_desk != nullptr; }
     const Lesson& lesson() const;
     const LessonStep& step() const { return lesson().steps[m_progress.step]; }
+    /// What the step asks; null: nothing, or nothing of these models.
+    const LessonQuestion* question() const;
     const LessonProgress& progress() const { return m_progress; }
     const ShownStep& shown() const { return m_shown; }
     bool busy() const { return m_busy; }
@@ -66,6 +69,7 @@ private:
     void show();
     void apply(const LessonSetup& setup, const LessonJson& changes = nullptr);
     StepResult& answers();
+    void adoptPair();
     void finishStep(bool right, const std::string& told, const std::string& explanation);
     void select();
 

@@ -122,11 +122,12 @@ QString LessonRoom::stateText(const LessonEntry& lesson) const
         : m_stage.remembered                   ? readProgress(lesson.id)
                                                : std::nullopt;
     const QString minutes = tr("%1 minutes").arg(lesson.minutes);
-    if (!progress || progress->done.empty())
+    const size_t done = progress ? doneOf(*progress, lesson.steps) : 0;
+    if (done == 0)
         return minutes;
-    if (progress->done.size() >= lesson.steps)
+    if (done >= lesson.steps)
         return tr("%1, done").arg(minutes);
-    return tr("%1, %2 of %3 steps done").arg(minutes).arg(progress->done.size()).arg(lesson.steps);
+    return tr("%1, %2 of %3 steps done").arg(minutes).arg(done).arg(lesson.steps);
 }
 
 void LessonRoom::refreshOffer()

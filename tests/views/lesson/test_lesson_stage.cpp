@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a lesson does with what was open before it.
+#include "tests/views/lesson/lesson_window.h"
+
+
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTextBrowser>
+
+namespace qs::test {
+
+class LessonStageTest : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void yourModels();
+    void yourModelsAreOpenedLater();
+
+private:
+    QTemporaryDir m_settings;
+};
+
+void LessonStageTest::initTestCase()
+{
+    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+    QCoreApplication::setApplicationName(QStringLiteral("quantscope-test-lesson-stage"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
+}
+
+/// The last part is about what was open, which comes back as it was.
+void LessonStageTest::yourModels()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    Session& session = example.session;
+    Recipe edited = session.recipe().recipe();
+    edited.perChannel = !edited.perChannel;
+    session.recipe().apply(QStringLiteral("Edit"), edited);
+    QVERIFY(example.settled());
+    const SnapshotPtr snapshot = session.snapshot();
+    const WorkContent content = session.content();
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("made-here-or-inherited")));
+    const size_t taught = lesson.run.lesson().taught();
+    QCOMPARE(lesson.run.lesson().steps.size(), taught + 2);
+    auto* steps = lesson.panel.findChild<QListWidget*>(QStringLiteral("lessonSteps"));
+    QVERIFY(steps->item(int(taught))->text().contains(QStringLiteral("Your models: Made in yours")));
+    lesson.run.goTo(taught);
+    QVERIFY(lesson.quiet());
+    QVERIFY(lesson.panel.findChild<QTextBrowser*>(QStringLiteral("lessonText"))
+                ->toPlainText()
+                .contains(QStringLiteral("digits_float.onnx")));
+    QVERIFY(session.snapshot() != snapshot);
+    QVERIFY(session.snapshot()->inputs.asked() == snapshot->inputs.asked()); // a copy of it
+    const LessonAnswer right = lesson.reference();
+    LessonAnswer wrong;
+    wrong.text = right.text == "image" ? "scores" : "image";
+    QVERIFY(!lesson.answers(wrong));
+    QVERIFY2(lesson.answers(right), qPrintable(lesson.run.shown().told));
+    QVERIFY(lesson.click("lessonNext"));
+    QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+    const LessonResult result = lesson.run.result();
+    QVERIFY(!result.complete && result.yours.size() == 2 && result.yours.front().right);
+    QCOMPARE(lesson.room.stateText(lesson.room.lessons()[7]).contains(QStringLiteral("2 of")), false);
+    QVERIFY(lesson.click("lessonLeave"));
+    QCOMPARE(session.snapshot(), snapshot);
+    QVERIFY(session.content() == content);
+    QVERIFY(session.recipe().recipe() == edited);
+}
+
+void LessonStageTest::yourModelsAreOpenedLater()
+{
+    Session session(realBuild());
+    MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+    window.resize(1280, 800);
+    window.show();
+    LessonWindow lesson(window, session);
+    QVERIFY(lesson.begin(QStringLiteral("what-to-leave-in-float")));
+    lesson.run.goTo(lesson.run.lesson().taught());
+    QVERIFY(lesson.quiet());
+    QVERIFY(lesson.run.shown().skipped.startsWith(QStringLiteral("No models of your own are open")));
+    QVERIFY(!lesson.button("lessonCheck")->isVisible());
+    QVERIFY(lesson.panel.findChild<QTextBrowser*>(QStringLiteral("lessonText"))
+                ->toPlainText()
+                .contains(QStringLiteral("Open them now")));
+    Inputs own;
+    own.floatPath = QS_SOURCE_DIR "/resources/examples/digits_float.onnx";
+    own.data.spec = QS_SOURCE_DIR "/resources/examples/digits_samples.npz";
+    own.data.limit = 20;
+    session.openInputs(own);
+    QTRY_VERIFY_WITH_TIMEOUT(lesson.run.lesson().own.has_value(), kPatience);
+    QVERIFY(lesson.quiet());
+    QVERIFY2(lesson.run.question(), qPrintable(lesson.run.shown().skipped));
+    QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+    QVERIFY(lesson.click("lessonLeave"));
+    QVERIFY(session.files().floatPath.empty());
+}
+
+} // namespace qs::test
+
+QTEST_MAIN(qs::test::LessonStageTest)
+#include "test_lesson_stage.moc"
