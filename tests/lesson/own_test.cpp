@@ -206,6 +206,7 @@ void LessonOwnTest::faults_data()
     QTest::newRow("no recipe") << yours(reach("output.sqnr_db > 1", "{}")) << "the setup has none";
     QTest::newRow("no sentence") << yours(any, R"j("when": "samples > 1", )j") << "key 'otherwise' is missing";
     QTest::newRow("an id twice") << yours(any).replace("\"mine\"", "\"one\"") << "names an earlier step";
+    QTest::newRow("no panel") << yours(any, R"j("hide": ["inspectr"], )j") << "the nearest one is 'inspector'";
     QTest::newRow("no list") << QByteArray(R"j("yours": {}, )j") << "key 'yours' is no list";
     QTest::newRow("no section") << yours(any).replace("\"mine\"", "\"other\"") << "should be step 'other'";
 }

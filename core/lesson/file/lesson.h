@@ -82,6 +82,7 @@ struct LessonStep {
     std::string id, title, text;
     LessonSetup setup;
     std::optional<LessonQuestion> question;
+    std::vector<std::string> hide; ///< panels that show the answer, until it is given or shown
     std::vector<std::string> hints; ///< three with a question, none without one and in an examination
     std::vector<LessonMisconception> misconceptions;
     std::string explain;

@@ -2,6 +2,9 @@
 #include "core/lesson/file/lesson_step.h"
 
 #include "core/base/named_values.h"
+#include "core/base/text/nearest_names.h"
+#include "core/base/text/one_line.h"
+#include "core/lesson/file/panel_names.h"
 
 #include <algorithm>
 #include <array>
@@ -168,11 +171,27 @@ void readMisconceptions(LessonFields& in, const Lesson& lesson, LessonStep& step
             LessonFields(list ? (*json)[i] : *json, in.inner(key), in.issue()), lesson, step.setup, *step.question));
 }
 
+std::vector<std::string> hiddenOf(LessonFields& in, const LessonStep& step)
+{
+    std::vector<std::string> hidden = in.texts("hide", kPanelNames.size());
+    if (!hidden.empty() && !step.question)
+        in.fail("hide", "belongs to a question, and the step asks none");
+    for (const std::string& name : hidden)
+        if (std::ranges::find(kPanelNames, name) == kPanelNames.end()) {
+            const auto nearest = nearestNames(name, { kPanelNames.begin(), kPanelNames.end() }, 1);
+            in.fail("hide",
+                "names '" + oneLine(name, 60) + "', which is no panel"
+                    + (nearest.empty() ? std::string() : "; the nearest one is '" + nearest.front() + "'"));
+        }
+    return hidden;
+}
+
 /// Whatever is asked, of which setup ever.
 void readAsked(LessonFields& in, const Lesson& lesson, LessonStep& step)
 {
     if (const LessonJson* ask = in.object("ask"))
         step.question = questionOf(LessonFields(*ask, in.inner("ask"), in.issue()), lesson, step.setup);
+    step.hide = hiddenOf(in, step);
     step.hints = in.texts("hints", 3);
     if (step.hints.size() != (step.question && !lesson.examination ? 3 : 0))
         in.fail("hints",

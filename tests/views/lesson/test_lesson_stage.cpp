@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a lesson does with what was open before it.
+// What a lesson does with what was open before it, and with the panels that show an answer.
 #include "tests/views/lesson/lesson_window.h"
 
+#include "core/lesson/file/panel_names.h"
+#include "widgets/views/window/docks/arrangement.h"
 
 #include <QSettings>
 #include <QTemporaryDir>
@@ -15,6 +17,8 @@ private slots:
     void initTestCase();
     void yourModels();
     void yourModelsAreOpenedLater();
+    void hiddenPanels();
+    void panelsHaveTheirNames();
 
 private:
     QTemporaryDir m_settings;
@@ -95,6 +99,46 @@ void LessonStageTest::yourModelsAreOpenedLater()
     QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
     QVERIFY(lesson.click("lessonLeave"));
     QVERIFY(session.files().floatPath.empty());
+}
+
+/// The Inspector would say the scale that is asked for.
+void LessonStageTest::hiddenPanels()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    const auto isThere = [&](const char* panel) {
+        const auto* found = example.window.findChild<QWidget*>(QLatin1String(panel));
+        return found && found->isVisible();
+    };
+    QVERIFY(isThere("inspector") && isThere("tensors"));
+    QVERIFY(lesson.click("lessonNext"));
+    QVERIFY(!isThere("inspector") && !isThere("tensors") && isThere("distribution") && isThere("lesson"));
+    LessonAnswer wrong;
+    wrong.text = "12";
+    QVERIFY(!lesson.answers(wrong));
+    QVERIFY(!isThere("inspector"));
+    lesson.panel.findChild<QLineEdit*>(QStringLiteral("lessonNumber"))->clear();
+    QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+    QVERIFY(isThere("inspector") && isThere("tensors") && isThere("lesson"));
+    QVERIFY(lesson.click("lessonNext"));
+    QVERIFY(!isThere("inspector"));
+    QVERIFY(lesson.click("lessonShow"));
+    QVERIFY(isThere("inspector"));
+}
+
+/// Lesson files are checked without a window, by a list of their own.
+void LessonStageTest::panelsHaveTheirNames()
+{
+    QStringList names;
+    for (const std::string_view name : kPanelNames)
+        names << QString::fromUtf8(name.data(), qsizetype(name.size()));
+    names << QStringLiteral("lesson");
+    QCOMPARE(names, MainWindow::viewNames());
+    const std::vector<std::string> all(kPanelNames.begin(), kPanelNames.end());
+    const Arrangement nothing = teachArrangementWith({ "tensors" }, all, 60);
+    QVERIFY(nothing.right.size() == 1 && nothing.bottom.size() == 1 && nothing.left.size() == 1);
 }
 
 } // namespace qs::test

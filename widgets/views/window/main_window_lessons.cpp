@@ -34,11 +34,14 @@ void MainWindow::buildLessons()
     LessonStage stage;
     stage.window = this;
     stage.keepLayout = [this] { return keptLayout(); };
-    stage.arrange = [this](const QStringList& panels) {
-        std::vector<std::string> names;
-        for (const QString& panel : panels)
-            names.push_back(panel.toStdString());
-        m_layout->applyTeach(names);
+    stage.arrange = [this](const QStringList& panels, const QStringList& hidden) {
+        const auto names = [](const QStringList& from) {
+            std::vector<std::string> made;
+            for (const QString& name : from)
+                made.push_back(name.toStdString());
+            return made;
+        };
+        m_layout->applyTeach(names(panels), names(hidden));
     };
     stage.raise = [this](const QString& panel) { m_layout->front(panel); };
     stage.tell = [this](const Issue& issue) { m_errorBar->showIssue(issue); };
