@@ -3,9 +3,12 @@
 #include "tests/views/lesson/lesson_window.h"
 
 #include "core/lesson/file/panel_names.h"
+#include "widgets/session/files/autosave.h"
+#include "widgets/session/files/projects.h"
 #include "widgets/views/window/docks/arrangement.h"
 
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTextBrowser>
 
@@ -19,6 +22,7 @@ private slots:
     void yourModelsAreOpenedLater();
     void hiddenPanels();
     void panelsHaveTheirNames();
+    void restoringLeavesTheLesson();
 
 private:
     QTemporaryDir m_settings;
@@ -139,6 +143,43 @@ void LessonStageTest::panelsHaveTheirNames()
     const std::vector<std::string> all(kPanelNames.begin(), kPanelNames.end());
     const Arrangement nothing = teachArrangementWith({ "tensors" }, all, 60);
     QVERIFY(nothing.right.size() == 1 && nothing.bottom.size() == 1 && nothing.left.size() == 1);
+}
+
+/// Work that a crash left is not restored into the lesson, with which it would go.
+void LessonStageTest::restoringLeavesTheLesson()
+{
+    QTemporaryDir folder;
+    QString kept;
+    {
+        ExampleWindow example;
+        QVERIFY(example.ready());
+        Project project = projectOf(example.session);
+        project.inputs.recipe = Recipe();
+        project.inputs.recipe->calibration.percentile = 91;
+        project.recovery = Recovery {};
+        kept = folder.filePath(QStringLiteral("a.qscope"));
+        QVERIFY(writeProject(project, kept.toStdString()).ok());
+    }
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    Autosave autosave(example.session, folder.path());
+    LessonWindow lesson(example);
+    example.window.offerRecovery({ kept });
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    auto* bar = example.window.findChild<QWidget*>(QStringLiteral("recoveryBar"));
+    QPushButton* restore = nullptr;
+    for (QPushButton* button : bar->findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("Restore"))
+            restore = button;
+    QVERIFY(restore && restore->isVisible());
+    QSignalSpy recovered(&example.session, &Session::recovered);
+    QTest::mouseClick(restore, Qt::LeftButton);
+    QVERIFY(!lesson.run.active());
+    QTRY_COMPARE_WITH_TIMEOUT(recovered.size(), 1, kPatience);
+    QCOMPARE(example.session.recipe().recipe().calibration.percentile, 91.0);
+    QVERIFY(example.session.unsaved());
+    QCOMPARE(autosave.path(), kept);
+    example.session.forgetUnsaved();
 }
 
 } // namespace qs::test

@@ -9,6 +9,7 @@
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/named_layouts.h"
+#include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
 
 #include <QDir>
@@ -51,6 +52,8 @@ void MainWindow::buildLessons()
     connect(m_lessons, &LessonRoom::written, this,
         [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
     connect(m_lessons, &LessonRoom::activeChanged, this, &MainWindow::refreshTitle);
+    // What a lesson opens goes with it, and so would the work that comes back.
+    connect(m_recovery, &RecoveryBar::restoring, m_lessons, &LessonRoom::leave);
     auto* start = findChild<StartPage*>();
     connect(start, &StartPage::takeLesson, m_lessons, [this](const QString& folder) { m_lessons->begin(folder); });
     const auto refresh = [this, start] {
