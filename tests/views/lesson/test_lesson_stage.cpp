@@ -5,8 +5,11 @@
 #include "core/lesson/file/panel_names.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/projects.h"
+#include "widgets/views/lesson/lesson_charts.h"
+#include "widgets/views/lesson/lesson_paper.h"
 #include "widgets/views/window/docks/arrangement.h"
 
+#include <QFile>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -23,6 +26,7 @@ private slots:
     void hiddenPanels();
     void panelsHaveTheirNames();
     void restoringLeavesTheLesson();
+    void handoutsHaveCharts();
 
 private:
     QTemporaryDir m_settings;
@@ -180,6 +184,35 @@ void LessonStageTest::restoringLeavesTheLesson()
     QVERIFY(example.session.unsaved());
     QCOMPARE(autosave.path(), kept);
     example.session.forgetUnsaved();
+}
+
+/// Of the panels of each step, once, drawn with lines and letters.
+void LessonStageTest::handoutsHaveCharts()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    std::vector<PrintedStep> printed;
+    lesson.run.print(false, [&](const std::vector<PrintedStep>& steps) { printed = steps; });
+    QTRY_VERIFY_WITH_TIMEOUT(!printed.empty(), kPatience);
+    LessonCharts charts;
+    const auto& steps = lesson.run.lesson().steps;
+    const auto first = charts.of(printed[0].snapshot, steps[0], true);
+    QCOMPARE(first.size(), size_t(1));
+    QVERIFY(first[0].caption.startsWith(QStringLiteral("Values of image")));
+    QVERIFY(first[0].vectors.size() > 1000);
+    QVERIFY(charts.of(printed[1].snapshot, steps[1], true).empty()); // it has the same
+    LessonStep hides = steps[0];
+    hides.hide = { "distribution" };
+    QVERIFY(LessonCharts().of(printed[0].snapshot, hides, true).empty());
+    QCOMPARE(LessonCharts().of(printed[0].snapshot, hides, false).size(), size_t(1));
+    const QString path = m_settings.filePath(QStringLiteral("a.pdf"));
+    QVERIFY(writeLessonPdf(path.toStdString(), lesson.run.lesson(), printed, false).ok());
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray bytes = file.readAll();
+    QVERIFY(bytes.startsWith("%PDF-") && !bytes.contains("/Subtype /Image"));
 }
 
 } // namespace qs::test

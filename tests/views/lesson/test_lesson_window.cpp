@@ -386,9 +386,11 @@ void LessonWindowTest::papers()
     QTemporaryDir dir;
     const std::string handout = dir.filePath(QStringLiteral("a.pdf")).toStdString();
     bool done = false;
-    lesson.run.wholeText(true, [&](const QString& text) {
-        QVERIFY(!text.contains(QStringLiteral("{=")));
-        done = writeLessonPdf(handout, QStringLiteral("t"), text, {}).ok();
+    lesson.run.print(true, [&](const std::vector<PrintedStep>& steps) {
+        QCOMPARE(steps.size(), lesson.run.lesson().taught());
+        for (const PrintedStep& step : steps)
+            QVERIFY(!step.text.contains(QStringLiteral("{=")) && step.snapshot);
+        done = writeLessonPdf(handout, lesson.run.lesson(), steps, true).ok();
     });
     QTRY_VERIFY_WITH_TIMEOUT(done, kPatience);
     const std::string results = dir.filePath(QStringLiteral("b.pdf")).toStdString();

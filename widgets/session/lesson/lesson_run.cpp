@@ -90,10 +90,30 @@ Result<ShownStep> shownAtFirst(const LiveStep& live)
     return shown;
 }
 
+/// The question of a step for the handout.
+Result<std::string> printedQuestion(LiveStep& live, bool answers, LessonSnapshots& snapshots)
+{
+    QS_TRY(const std::string question, live.questionText());
+    std::string text = "**" + question + "**\n\n";
+    for (size_t i = 0; i < live.question().choices.size(); ++i) {
+        QS_TRY(const std::string choice, live.choiceText(i));
+        text += std::to_string(i + 1) + ". " + choice + "\n";
+    }
+    if (!answers)
+        return text + "\n\n\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\n\n";
+    QS_TRY(const LessonAnswer reference, referenceAnswer(live, snapshots));
+    QS_TRY(const JudgedAnswer right, judge(live, reference, snapshots));
+    QS_TRY(const std::string explanation, live.explanation());
+    return text + "\n\n*" + right.reference + "*\n\n" + explanation + "\n\n";
+}
+
 /// One step of the handout.
-Result<std::string> printedStep(const Lesson& lesson, size_t index, bool answers, LessonSnapshots& snapshots)
+Result<PrintedStep> printedStep(const Lesson& lesson, size_t index, bool answers, LessonSnapshots& snapshots)
 {
     QS_TRY(LiveStep live, LiveStep::make(lesson, index, snapshots));
+    PrintedStep printed;
+    printed.step = index;
+    printed.snapshot = live.now().sharedSnapshot();
     std::string text;
     if (index == 0) {
         QS_TRY(const std::string introduction, live.introduction());
@@ -101,20 +121,12 @@ Result<std::string> printedStep(const Lesson& lesson, size_t index, bool answers
     }
     QS_TRY(const std::string body, live.text());
     text += "## " + std::to_string(index + 1) + ". " + live.step().title + "\n\n" + body + "\n\n";
-    if (!live.step().question)
-        return text;
-    QS_TRY(const std::string question, live.questionText());
-    text += "**" + question + "**\n\n";
-    for (size_t i = 0; i < live.question().choices.size(); ++i) {
-        QS_TRY(const std::string choice, live.choiceText(i));
-        text += std::to_string(i + 1) + ". " + choice + "\n";
+    printed.text = toQt(text);
+    if (live.step().question) {
+        QS_TRY(const std::string asked, printedQuestion(live, answers, snapshots));
+        printed.asked = toQt(asked);
     }
-    if (!answers)
-        return text + "\n\n\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\n\n";
-    QS_TRY(const LessonAnswer reference, referenceAnswer(live, snapshots));
-    QS_TRY(const JudgedAnswer right, judge(live, reference, snapshots));
-    QS_TRY(const std::string explanation, live.explanation());
-    return text + "\n\n*" + right.reference + "*\n\n" + explanation + "\n\n";
+    return printed;
 }
 
 } // namespace
@@ -403,17 +415,17 @@ LessonResult LessonRun::result() const
     return result;
 }
 
-void LessonRun::wholeText(bool answers, std::function<void(const QString&)> done)
+void LessonRun::print(bool answers, std::function<void(const std::vector<PrintedStep>&)> done)
 {
     if (!active() || m_busy)
         return;
     start(tr("Print lesson"), [answers, done = std::move(done)](Desk& desk) -> Result<std::function<void()>> {
-        std::string text;
+        std::vector<PrintedStep> steps;
         for (size_t i = 0; i < desk.lesson.taught(); ++i) {
-            QS_TRY(const std::string step, printedStep(desk.lesson, i, answers, desk.snapshots));
-            text += step;
+            QS_TRY(PrintedStep step, printedStep(desk.lesson, i, answers, desk.snapshots));
+            steps.push_back(std::move(step));
         }
-        return std::function<void()>([text, done] { done(toQt(text)); });
+        return std::function<void()>([steps = std::move(steps), done] { done(steps); });
     });
 }
 

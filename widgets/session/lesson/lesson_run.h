@@ -23,6 +23,14 @@ struct ShownStep {
     bool answered = false, right = false;
 };
 
+/// A step as it is printed; texts are CommonMark.
+struct PrintedStep {
+    size_t step = 0;
+    QString text;
+    QString asked; ///< the question, with its answer or with room for one; empty: nothing is asked
+    SnapshotPtr snapshot; ///< of its setup
+};
+
 /// A lesson that is taken in the session: its setups are changes of the session, its answers are judged by workers.
 class LessonRun : public QObject {
     Q_OBJECT
@@ -54,8 +62,8 @@ public:
     /// Answer to a question of the kind Reach: what the session's recipe changes.
     LessonJson changes() const;
     LessonResult result() const;
-    /// All texts of the lesson with their numbers, as one CommonMark text, made by a worker. `answers`: those too.
-    void wholeText(bool answers, std::function<void(const QString&)> done);
+    /// The whole lesson with its numbers, made by a worker. `answers`: those too.
+    void print(bool answers, std::function<void(const std::vector<PrintedStep>&)> done);
 
 signals:
     void changed();

@@ -269,9 +269,8 @@ void LessonRoom::askForHandout(bool answers)
         return;
     askWhereToWrite(m_stage.window, tr("Print lesson"), toQt(m_run->lesson().id) + QStringLiteral(".pdf"),
         tr("PDF (*.pdf)"), QStringLiteral("pdf"), [this, answers](const QString& path) {
-            m_run->wholeText(answers, [this, path](const QString& text) {
-                const Status status = writeLessonPdf(
-                    path.toStdString(), toQt(m_run->lesson().title), text, toQt(m_run->lesson().folder));
+            m_run->print(answers, [this, path, answers](const std::vector<PrintedStep>& steps) {
+                const Status status = writeLessonPdf(path.toStdString(), m_run->lesson(), steps, answers);
                 if (!status.ok())
                     return m_stage.tell(status.issue());
                 emit written(path);
