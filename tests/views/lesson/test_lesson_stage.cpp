@@ -123,17 +123,22 @@ void LessonStageTest::hiddenPanels()
     QVERIFY(isThere("inspector") && isThere("tensors"));
     QVERIFY(lesson.click("lessonNext"));
     QVERIFY(!isThere("inspector") && !isThere("tensors") && isThere("distribution") && isThere("lesson"));
+    QVERIFY(isThere("graphCover")); // it has scales at its edges
     LessonAnswer wrong;
     wrong.text = "12";
     QVERIFY(!lesson.answers(wrong));
     QVERIFY(!isThere("inspector"));
     lesson.panel.findChild<QLineEdit*>(QStringLiteral("lessonNumber"))->clear();
     QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
-    QVERIFY(isThere("inspector") && isThere("tensors") && isThere("lesson"));
+    QVERIFY(isThere("inspector") && isThere("tensors") && isThere("lesson") && !isThere("graphCover"));
     QVERIFY(lesson.click("lessonNext"));
-    QVERIFY(!isThere("inspector"));
+    QVERIFY(!isThere("inspector") && isThere("graphCover"));
     QVERIFY(lesson.click("lessonShow"));
     QVERIFY(isThere("inspector"));
+    lesson.run.goTo(1);
+    QVERIFY(lesson.quiet() && isThere("graphCover"));
+    QVERIFY(lesson.click("lessonLeave"));
+    QVERIFY(!isThere("graphCover"));
 }
 
 /// Lesson files are checked without a window, by a list of their own.

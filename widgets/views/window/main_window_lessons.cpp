@@ -21,6 +21,45 @@
 
 namespace qs {
 
+namespace {
+
+/// Stands before the graph while a step asks for what it shows at its nodes and edges.
+class GraphCover : public QLabel {
+public:
+    explicit GraphCover(QWidget& graph)
+        : QLabel(MainWindow::tr("The graph shows what this step asks for. It comes back with the answer."), &graph)
+    {
+        setObjectName(QStringLiteral("graphCover"));
+        setAlignment(Qt::AlignCenter);
+        setWordWrap(true);
+        setMargin(24);
+        setAutoFillBackground(true);
+        graph.installEventFilter(this);
+        setGeometry(graph.rect());
+        raise();
+        show();
+    }
+
+protected:
+    bool eventFilter(QObject*, QEvent* event) override
+    {
+        if (event->type() == QEvent::Resize)
+            setGeometry(parentWidget()->rect());
+        return false;
+    }
+};
+
+void coverGraph(QWidget& graph, bool covered)
+{
+    auto* const cover = graph.findChild<QWidget*>(QStringLiteral("graphCover"), Qt::FindDirectChildrenOnly);
+    if (covered && !cover)
+        new GraphCover(graph);
+    else if (!covered)
+        delete cover;
+}
+
+} // namespace
+
 Panel* MainWindow::makeLessonPanel()
 {
     new LessonTopics(&m_session);
@@ -43,6 +82,7 @@ void MainWindow::buildLessons()
             return made;
         };
         m_layout->applyTeach(names(panels), names(hidden));
+        coverGraph(*m_graph, hidden.contains(QStringLiteral("graph")));
     };
     stage.raise = [this](const QString& panel) { m_layout->front(panel); };
     stage.tell = [this](const Issue& issue) { m_errorBar->showIssue(issue); };
@@ -71,6 +111,7 @@ void MainWindow::buildLessons()
 std::function<void()> MainWindow::keptLayout()
 {
     return [this, docks = m_layout->state(), graph = m_graph->viewState(), choice = m_layouts->choice()] {
+        coverGraph(*m_graph, false);
         m_layout->giveBack(docks);
         m_graph->setViewState(graph);
         m_layouts->giveBack(choice);
