@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is left of the work when the process is killed. Called with "child FOLDER" (or "random FOLDER SEED", "save
-// FOLDER", "asks FOLDER STAYS") it is the process to kill: it edits, or saves, or is asked to go, and says so, line by
-// line.
+// FOLDER", "asks FOLDER STAYS", "lesson FOLDER") it is the process to kill: it edits, or saves, or is asked to go, and
+// says so, line by line.
 #include "core/project/snapshot/build_snapshot.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/session/files/termination_signals.h"
+#include "widgets/session/lesson/lesson_run.h"
 #include "widgets/session/session.h"
 
 #include <QCoreApplication>
@@ -164,6 +165,36 @@ int runChild(const QString& folder)
         QTest::qWait(5);
     }
     return 0;
+}
+
+/// Work that is not saved, then a lesson, with edits of its own.
+int takeLesson(const QString& folder)
+{
+    Session session(realBuild());
+    Autosave autosave(session, folder);
+    if (!openExample(session))
+        return 1;
+    Recipe next = session.recipe().recipe();
+    next.calibration.percentile = percentileAfter(1);
+    session.recipe().apply(QStringLiteral("Edit"), next);
+    say(digest(session)); // written, or still on its way
+    LessonRun run(session);
+    LessonProgress from;
+    from.step = 8;
+    if (!run.begin(QStringLiteral(QS_SOURCE_DIR "/resources/lessons/scale-and-zero-point"),
+                QS_SOURCE_DIR "/resources/examples", from)
+             .ok())
+        return 1;
+    QObject::connect(&run, &LessonRun::stepShown, &session, [&session, &run] {
+        for (int edit = 2; edit < 6; ++edit) {
+            Recipe own = session.recipe().recipe();
+            own.calibration.percentile = percentileAfter(edit);
+            session.recipe().apply(QStringLiteral("Edit in the lesson"), own);
+        }
+        run.goTo(run.progress().step == 8 ? 7 : 8);
+        say("step");
+    });
+    return QCoreApplication::exec();
 }
 
 /// With unsaved work. So often the user, when asked, goes on working; then nobody answers.
@@ -332,6 +363,46 @@ private slots:
         QCOMPARE(project->inputs.recipe->calibration.percentile, percentileAfter(1));
     }
 
+    void lessonsLeaveTheWorkAlone_data()
+    {
+        QTest::addColumn<int>("steps");
+        for (const int steps : { 0, 1, 3 })
+            QTest::addRow("killed after %d steps", steps) << steps;
+    }
+
+    /// What was set aside comes back with its steps of undo, and nothing of the lesson.
+    void lessonsLeaveTheWorkAlone()
+    {
+        QFETCH(int, steps);
+        QTemporaryDir folder;
+        QProcess child;
+        child.start(QCoreApplication::applicationFilePath(), { QStringLiteral("lesson"), folder.path() });
+        const QByteArray own = nextLine(child);
+        for (int step = 0; step < steps; ++step)
+            QCOMPARE(nextLine(child), QByteArray("step"));
+        if (steps == 0)
+            QTest::qWait(200); // it has just begun
+        child.kill();
+        QVERIFY(child.waitForFinished(kPatience));
+        QCOMPARE(child.exitStatus(), QProcess::CrashExit);
+        const QStringList lost = Autosave::lost(folder.path());
+        QCOMPARE(lost.size(), 1);
+        const auto project = readProject(lost.front().toStdString());
+        QVERIFY(project.ok());
+        QCOMPARE(project->inputs.data.limit, std::optional<size_t>(4)); // the lesson takes more pictures
+        Session session(realBuild());
+        session.setAutoRun(false);
+        QSignalSpy settled(&session, &Session::settled);
+        openProject(session, lost.front());
+        QVERIFY(settled.wait(kPatience));
+        QVERIFY(session.unsaved() && !session.guest());
+        const RecipeHistory& history = session.recipe();
+        QCOMPARE(digest(history.recipe(), history.links(), history.steps(), project->runs), own);
+        QCOMPARE(session.recipe().recipe().calibration.percentile, percentileAfter(1));
+        session.recipe().stack().undo();
+        QVERIFY(session.recipe().recipe().calibration.percentile != percentileAfter(1));
+    }
+
     void savingIsNeverHalf()
     {
         for (const int moment : { 3, 11, 17, 29, 41 }) {
@@ -355,6 +426,8 @@ int main(int argc, char** argv)
     QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
     if (argc == 3 && QByteArray(argv[1]) == "child")
         return runChild(QString::fromLocal8Bit(argv[2]));
+    if (argc == 3 && QByteArray(argv[1]) == "lesson")
+        return takeLesson(QString::fromLocal8Bit(argv[2]));
     if (argc == 3 && QByteArray(argv[1]) == "save")
         return saveForEver(QString::fromLocal8Bit(argv[2]));
     if (argc == 4 && QByteArray(argv[1]) == "asks")

@@ -465,6 +465,17 @@ bool PlotWidget::exportTo(const QString& path) const
     return (text.isEmpty() ? paintAs(suffix, file, *m_plot) : file.write(text) == text.size()) && file.commit();
 }
 
+QPicture PlotWidget::vectors(QSize size)
+{
+    resize(size);
+    setAttribute(Qt::WA_DontShowOnScreen); // what is never shown has no layout
+    show();
+    QPicture picture;
+    paintOn(picture, *m_plot);
+    hide();
+    return picture;
+}
+
 QString csvCell(QString text)
 {
     if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')))

@@ -4,6 +4,7 @@
 #include "widgets/plots/plot_words.h"
 #include "widgets/plots/series.h"
 
+#include <QPicture>
 #include <QWidget>
 
 #include <map>
@@ -34,6 +35,8 @@ public:
     void resetView();
     /// Writes the picture or the numbers, by the file name's ending: png, svg, pdf, csv. False when it cannot.
     bool exportTo(const QString& path) const;
+    /// The picture of that size in vectors, of a plot that need not be on the screen.
+    QPicture vectors(QSize size);
     /// The numbers as comma separated values with a header line.
     virtual QString csv() const = 0;
     QSize minimumSizeHint() const override { return { 200, 80 }; }

@@ -97,6 +97,8 @@ public:
     /// Gives back exactly what was open before, at once, whatever has become of the files meanwhile.
     void endGuest();
     bool guest() const { return m_setAside.has_value(); }
+    /// What was shown before the guest came; what is shown where there is none.
+    SnapshotPtr ownSnapshot() const { return m_setAside ? m_setAside->complete : m_snapshot; }
     /// After filesSwapped(): each in the other's place, or as they were given.
     void openSwapped();
     void openAsGiven();

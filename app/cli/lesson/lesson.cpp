@@ -201,6 +201,10 @@ Command addLesson(CLI::App& app, Context& context)
     CLI::App* run = addAction(app, *o, context, "run", "take a lesson in the terminal");
     run->add_option("LESSON", o->which, "its id or its folder")->required()->expected(1);
     run->add_option("--seed", o->seed, "which variant of the lesson (default: 1)");
+    run->add_option("--float", o->floatPath, "your own float model: what the lesson asks at its end is asked of it");
+    run->add_option("--quantized", o->quantPath, "your own quantized model (default: the recipe's defaults make it)");
+    addDataOptions(*run, o->data, DataNeed::Optional);
+    run->add_flag("--yours", o->yours, "only what is asked of your own models");
     actions.emplace_back(run, runLesson);
     return [o, actions](Context& c) -> Result<int> {
         for (const auto& [action, execute] : actions)

@@ -12,6 +12,9 @@ struct LessonOptions {
     std::string lessons; ///< --lessons; empty: the bundled ones
     std::vector<std::string> which; ///< ids, or folders
     std::string seed = "1", seeds = "3";
+    std::string floatPath, quantPath; ///< the learner's own pair; the first empty: none
+    DataOptions data; ///< of that pair
+    bool yours = false; ///< --yours
 };
 
 Result<LessonPlaces> placesOf(const LessonOptions& options);

@@ -7,7 +7,9 @@
 #include "core/lesson/check/answer_text.h"
 #include "core/lesson/check/judge.h"
 #include "core/lesson/check/lesson_result.h"
+#include "core/lesson/check/own_step.h"
 #include "core/lesson/file/read_lesson.h"
+#include "core/lesson/live/own_pair.h"
 #include "core/report/report.h"
 
 #include <cmath>
@@ -50,7 +52,7 @@ public:
     /// Whether it came to the end of the lesson.
     Result<bool> whole()
     {
-        for (size_t i = 0; i < m_lesson.steps.size(); ++i) {
+        for (size_t i = 0; i < m_lesson.taught(); ++i) {
             QS_TRY(LiveStep live, LiveStep::make(m_lesson, i, m_snapshots));
             if (i == 0) {
                 QS_CHECK(begin(live));
@@ -60,9 +62,31 @@ public:
                 return false;
         }
         m_out << "\nThat was the last step.\n";
+        if (!m_lesson.yours.empty() && !m_lesson.own)
+            m_out << "The same is asked of your own models with --float, --quantized and --data.\n";
         return true;
     }
+    /// The same on the learner's own models.
+    Status yours()
+    {
+        for (size_t i = m_lesson.taught(); i < m_lesson.steps.size(); ++i) {
+            QS_TRY(OwnStep own, ownStep(m_lesson, i, m_snapshots));
+            if (own.skipped.empty()) {
+                QS_TRY(const bool goesOn, step(*own.live, i));
+                if (!goesOn)
+                    return {};
+                continue;
+            }
+            m_out << "\n## Your own models: " << oneLine(m_lesson.steps[i].title) << "\n" << own.skipped << "\n";
+            StepResult skipped;
+            skipped.step = m_lesson.steps[i].id;
+            skipped.skipped = own.skipped;
+            m_yours.push_back(skipped);
+        }
+        return {};
+    }
     const std::vector<StepResult>& results() const { return m_results; }
+    const std::vector<StepResult>& ownResults() const { return m_yours; }
 
 private:
     Status begin(const LiveStep& first)
@@ -79,13 +103,17 @@ private:
     Result<bool> step(LiveStep& live, size_t index)
     {
         QS_TRY(const std::string text, live.text());
-        m_out << "\n## " << index + 1 << " of " << m_lesson.steps.size() << ": " << oneLine(live.step().title) << "\n"
+        const bool own = live.step().own();
+        m_out << "\n## "
+              << (own ? std::string("Your own models")
+                      : std::to_string(index + 1) + " of " + std::to_string(m_lesson.taught()))
+              << ": " << oneLine(live.step().title) << "\n"
               << text << std::flush;
         if (!live.step().question)
             return true;
         m_tried.reset();
         QS_TRY(const StepAnswers asked, ask(live));
-        m_results.push_back(asked);
+        (own ? m_yours : m_results).push_back(asked);
         if (asked.ended)
             return false;
         QS_TRY(const std::string explanation, live.explanation());
@@ -246,7 +274,7 @@ private:
     const Lesson& m_lesson;
     LessonSnapshots& m_snapshots;
     std::ostream& m_out;
-    std::vector<StepResult> m_results;
+    std::vector<StepResult> m_results, m_yours;
     std::unique_ptr<SnapshotFacts> m_tried; ///< a wrong recipe; of the step that is asked
 };
 
@@ -255,6 +283,20 @@ Issue inLesson(Issue issue, const std::string& folder)
     if (issue.kind == IssueKind::BadInput && issue.file.empty())
         issue.file = folder;
     return issue;
+}
+
+/// What --float, --quantized and --data name; nothing without the first.
+Result<std::optional<Inputs>> ownPair(const LessonOptions& o, const CommonOptions& common)
+{
+    if (o.floatPath.empty() && o.quantPath.empty() && o.data.data.empty() && !o.yours)
+        return std::optional<Inputs>();
+    if (o.floatPath.empty() || o.data.data.empty())
+        return badUse("your own models need --float and --data", "name both; --quantized is your quantized model");
+    Inputs inputs;
+    inputs.floatPath = o.floatPath;
+    inputs.quantPath = o.quantPath;
+    QS_TRY(inputs.data, dataRequest(o.data, common));
+    return std::optional(inputs);
 }
 
 } // namespace
@@ -270,16 +312,25 @@ Result<int> runLesson(const LessonOptions& o, Context& context)
     FileRoles files;
     addFilesOf(files, common);
     files.readsBelow(folders.front(), "a file of the lesson", [](std::string_view) { return true; });
+    addFilesOf(files, o.data);
+    files.reads(o.floatPath, "the float model");
+    files.reads(o.quantPath, "the quantized model");
     QS_CHECK(checkFiles(files));
-    QS_TRY(const Lesson lesson, readLesson(folders.front(), places.examples, seed));
+    QS_TRY(const auto own, ownPair(o, common));
+    QS_TRY(Lesson read, readLesson(folders.front(), places.examples, seed));
+    const Lesson lesson = own ? withOwn(std::move(read), own) : std::move(read);
     QS_TRY(LessonSnapshots snapshots, snapshotsOf(context));
     const Stopwatch watch;
     LessonTalk talk(lesson, snapshots, common.json == "-" ? std::cerr : std::cout);
-    auto complete = talk.whole();
+    auto complete = o.yours ? Result<bool>(false) : talk.whole();
     if (!complete.ok())
         return inLesson(complete.issue(), folders.front());
+    if (*complete || o.yours)
+        if (const Status yours = talk.yours(); !yours.ok())
+            return inLesson(yours.issue(), folders.front());
     if (!common.json.empty()) {
-        const LessonJson json = resultJson(lesson, { *complete, std::round(watch.ms()) / 1000, talk.results() });
+        const LessonJson json
+            = resultJson(lesson, { *complete, std::round(watch.ms()) / 1000, talk.results(), talk.ownResults() });
         QS_CHECK(writeOutput(common.json, json.dump(2, ' ', false, LessonJson::error_handler_t::replace) + "\n"));
     }
     return int(kDone);

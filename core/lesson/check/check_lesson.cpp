@@ -3,7 +3,9 @@
 
 #include "core/base/issue_text.h"
 #include "core/lesson/check/hint_check.h"
+#include "core/lesson/check/own_step.h"
 #include "core/lesson/file/read_lesson.h"
+#include "core/lesson/live/own_pair.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -109,6 +111,12 @@ private:
 Status tryStep(const Lesson& lesson, size_t index, LessonSnapshots& snapshots, LessonCheck& check)
 {
     ++check.steps;
+    if (lesson.steps[index].own()) {
+        QS_TRY(OwnStep own, ownStep(lesson, index, snapshots));
+        if (!own.skipped.empty())
+            return badInput("it is not asked on the example's models: " + own.skipped);
+        return StepTrial(*own.live, snapshots, check).whole();
+    }
     auto step = LiveStep::make(lesson, index, snapshots);
     if (!step.ok()) {
         Issue issue = std::move(step).issue();
@@ -116,6 +124,17 @@ Status tryStep(const Lesson& lesson, size_t index, LessonSnapshots& snapshots, L
         return issue;
     }
     return StepTrial(*step, snapshots, check).whole();
+}
+
+/// The bundled example, in the place of a learner's own models.
+Inputs examplePair(const std::string& examples)
+{
+    Inputs inputs;
+    inputs.floatPath = examples + "/digits_float.onnx";
+    inputs.quantPath = examples + "/digits_qdq.onnx";
+    inputs.data.spec = examples + "/digits_samples.npz";
+    inputs.data.limit = 100;
+    return inputs;
 }
 
 } // namespace
@@ -137,11 +156,13 @@ Result<LessonCheck> checkLesson(
     std::set<std::string> broken;
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
         ++check.seeds;
-        const auto lesson = lessonOf(*file, seed);
-        if (!lesson.ok()) {
-            wrong({}, seed, lesson.issue());
+        auto read = lessonOf(*file, seed);
+        if (!read.ok()) {
+            wrong({}, seed, read.issue());
             return check;
         }
+        const Lesson whole = withOwn(std::move(read).value(), examplePair(examples));
+        const Lesson* const lesson = &whole;
         if (lesson->id != name && seed == 1)
             wrong({}, seed, badInput("its id '" + lesson->id + "' is not its folder's name"));
         for (size_t i = 0; i < lesson->steps.size(); ++i) {

@@ -21,7 +21,8 @@ struct LessonCheck {
 };
 
 /// Carries a lesson out for seeds 1 … `seeds`: setups work, texts have their numbers, reference answers pass, perturbed
-/// answers and misconceptions fail, hints do not give the answer away, what is selected exists. A step with a problem
+/// answers and misconceptions fail, hints do not give the answer away, what is selected exists. Questions about the
+/// learner's models are asked of the bundled example. A step with a problem
 /// is not looked at again for later seeds. Issues: cancelled.
 Result<LessonCheck> checkLesson(
     const std::string& folder, const std::string& examples, uint64_t seeds, LessonSnapshots& snapshots);

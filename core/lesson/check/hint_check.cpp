@@ -88,7 +88,7 @@ Result<std::string> givenAway(const LiveStep& step, const LessonAnswer& referenc
         if (contains(hint, text))
             return std::string("holds the right choice");
     }
-    return std::string(question.condition && holdsRecipe(question.reference, hint) ? "holds the whole recipe" : "");
+    return std::string(question.condition && holdsRecipe(reference.recipe, hint) ? "holds the whole recipe" : "");
 }
 
 } // namespace qs

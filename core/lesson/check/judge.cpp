@@ -83,7 +83,8 @@ Result<JudgedAnswer> judgePick(const LiveStep& step, const std::string& text)
         const auto* name = std::get_if<std::string>(&value);
         return name && step.judged().sameThing(pick.what, trimmedAnswer(text), *name);
     };
-    QS_TRY(const bool isRight, same(reference));
+    QS_TRY(bool isRight, same(reference));
+    isRight = isRight || step.judged().equallyExtreme(pick.answer, trimmedAnswer(text));
     JudgedAnswer judged;
     judged.right = isRight;
     judged.reference = right;
@@ -120,7 +121,8 @@ Result<JudgedAnswer> judgeRecipe(const LiveStep& step, const LessonJson& changes
     QS_TRY(const bool holds, evaluateTruth(*step.question().condition, *facts));
     JudgedAnswer judged;
     judged.right = holds;
-    judged.reference = recipeText(step.question().reference);
+    QS_TRY(const LessonJson reference, step.reference());
+    judged.reference = recipeText(reference);
     if (!judged.right) {
         judged.why = "the goal is not reached with this recipe";
         judged.misconception = misconceptionOfRecipe(step, changes);
@@ -206,7 +208,7 @@ Result<LessonAnswer> referenceAnswer(LiveStep& step, LessonSnapshots& snapshots)
         QS_TRY(const size_t right, rightChoice(step));
         (question.kind == Kind::Repair ? answer.cause : answer.text) = std::to_string(right + 1);
     }
-    answer.recipe = question.reference;
+    QS_TRY(answer.recipe, step.reference());
     return answer;
 }
 

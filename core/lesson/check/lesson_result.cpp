@@ -7,10 +7,18 @@ LessonJson resultJson(const Lesson& lesson, const LessonResult& result)
 {
     LessonJson json { { "schema_version", 1 }, { "lesson", lesson.id }, { "title", lesson.title },
         { "seed", lesson.seed }, { "complete", result.complete }, { "seconds", result.seconds },
-        { "steps", LessonJson::array() } };
+        { "steps", LessonJson::array() }, { "yours", LessonJson::array() } };
+    const auto row = [](const StepResult& step) {
+        return LessonJson { { "step", step.step }, { "right", step.right }, { "shown", step.shown },
+            { "hints", step.hints }, { "tries", step.tries } };
+    };
     for (const StepResult& step : result.steps)
-        json["steps"].push_back({ { "step", step.step }, { "right", step.right }, { "shown", step.shown },
-            { "hints", step.hints }, { "tries", step.tries } });
+        json["steps"].push_back(row(step));
+    for (const StepResult& step : result.yours) {
+        LessonJson own = row(step);
+        own["skipped"] = step.skipped.empty() ? LessonJson() : LessonJson(step.skipped);
+        json["yours"].push_back(std::move(own));
+    }
     return json;
 }
 

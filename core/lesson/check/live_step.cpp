@@ -39,6 +39,12 @@ Result<std::unique_ptr<SnapshotFacts>> LiveStep::changed(const LessonJson& chang
     return factsOf(step().setup, changes, snapshots, &judged());
 }
 
+std::unique_ptr<SnapshotFacts> LiveStep::asChanged() const
+{
+    return std::make_unique<SnapshotFacts>(
+        now().sharedSnapshot(), step().setup.sample, m_lesson->parameters, WorkContext(), &judged());
+}
+
 Result<std::string> LiveStep::shown(const std::string& text, const SnapshotFacts& facts) const
 {
     QS_TRY(std::string filled, liveText(text, facts));
@@ -61,6 +67,8 @@ Result<std::string> LiveStep::hint(size_t number) const
     return shown(step().hints[number], now());
 }
 Result<std::string> LiveStep::explanation() const { return shown(step().explain, judged()); }
+Result<std::string> LiveStep::otherwise() const { return shown(step().otherwise, now()); }
+Result<LessonJson> LiveStep::reference() const { return liveJson(question().reference, judged()); }
 
 Result<std::string> LiveStep::misconceptionText(size_t index, LessonSnapshots& snapshots) const
 {

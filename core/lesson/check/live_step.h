@@ -27,6 +27,8 @@ public:
     Status run(LessonSnapshots& snapshots);
     /// The facts of the setup with these changes of the recipe; `before` is what was judged.
     Result<std::unique_ptr<SnapshotFacts>> changed(const LessonJson& changes, LessonSnapshots& snapshots) const;
+    /// The same without any change.
+    std::unique_ptr<SnapshotFacts> asChanged() const;
 
     Result<std::string> introduction() const; ///< of the lesson, with the numbers of this step
     Result<std::string> text() const;
@@ -34,6 +36,9 @@ public:
     Result<std::string> choiceText(size_t choice) const;
     Result<std::string> hint(size_t number) const; ///< 0, 1, 2; an issue where there is none
     Result<std::string> explanation() const; ///< after run()
+    Result<std::string> otherwise() const; ///< of an own step that is not asked
+    /// Changes of the recipe that answer the question, with what they name on the models at hand.
+    Result<LessonJson> reference() const;
     /// Runs a misconception and says what it shows.
     Result<std::string> misconceptionText(size_t index, LessonSnapshots& snapshots) const;
 

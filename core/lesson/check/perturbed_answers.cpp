@@ -34,7 +34,8 @@ std::string otherName(const LiveStep& step, const std::string& right)
             names.push_back(row.name);
     }
     for (const std::string& name : names)
-        if (!name.empty() && !step.judged().sameThing(pick.what, name, right))
+        if (!name.empty() && !step.judged().sameThing(pick.what, name, right)
+            && !step.judged().equallyExtreme(pick.answer, name))
             return name;
     return {};
 }

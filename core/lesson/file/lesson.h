@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/lesson/expression/expression.h"
+#include "core/project/snapshot/inputs.h"
 
 #include <cstdint>
 #include <map>
@@ -26,10 +27,11 @@ struct LessonModel {
 
 /// What the program shows in a step. A step that says nothing keeps the setup of the one before.
 struct LessonSetup {
+    bool own = false; ///< of Lesson::own, the learner's pair, in place of a model of the lesson
     std::string model; ///< key of Lesson::models
     /// An object as recipe files have it: the quantized model is made by it. Nothing: the model's quantized file.
     std::optional<LessonJson> recipe;
-    std::string arithmetic = "simulated";
+    std::string arithmetic = "simulated"; ///< empty: as the learner's pair was run
     std::string layout, view, select; ///< for a window; empty: as they are
     size_t sample = 0; ///< which one element("...") looks at
     bool operator==(const LessonSetup&) const = default;
@@ -64,7 +66,7 @@ struct LessonQuestion {
     std::vector<LessonChoice> choices; ///< Choice; Repair: causes
     std::optional<LessonPick> pick; ///< Pick; Repair: the place
     std::optional<Expression> condition; ///< Reach, Repair
-    LessonJson reference; ///< Reach, Repair: changes of the recipe that reach it
+    LessonJson reference; ///< Reach, Repair: changes of the recipe that reach it; texts and keys may hold `{= ...}`
     std::optional<LessonSetup> then; ///< Predict: what runs once the prediction is made
 };
 
@@ -80,10 +82,15 @@ struct LessonStep {
     std::string id, title, text;
     LessonSetup setup;
     std::optional<LessonQuestion> question;
+    std::vector<std::string> hide; ///< panels that show the answer, until it is given or shown
     std::vector<std::string> hints; ///< three with a question, none without one and in an examination
     std::vector<LessonMisconception> misconceptions;
     std::string explain;
     std::vector<std::string> teaches; ///< panels, keys of numbers, ids of findings that a window leads here from
+    std::optional<Expression> when; ///< of an own step: whether its question makes sense on the learner's pair
+    std::string otherwise; ///< what is said where it does not
+
+    bool own() const { return setup.own; } ///< about the learner's pair
 };
 
 struct Lesson {
@@ -94,7 +101,13 @@ struct Lesson {
     uint64_t seed = 0;
     std::map<std::string, LessonModel> models;
     std::map<std::string, LessonValue> parameters; ///< by the seed
-    std::vector<LessonStep> steps; ///< at least one
+    /// At least one. withOwn() puts `yours` behind them.
+    std::vector<LessonStep> steps;
+    std::vector<LessonStep> yours; ///< the same on the learner's pair
+    std::optional<Inputs> own; ///< that pair
+
+    /// How many steps there are without those about the learner's pair.
+    size_t taught() const;
 };
 
 } // namespace qs

@@ -2,6 +2,9 @@
 #include "core/lesson/file/lesson_step.h"
 
 #include "core/base/named_values.h"
+#include "core/base/text/nearest_names.h"
+#include "core/base/text/one_line.h"
+#include "core/lesson/file/panel_names.h"
 
 #include <algorithm>
 #include <array>
@@ -23,18 +26,11 @@ bool isWord(const std::string& text)
     return text.size() <= 60 && std::ranges::all_of(text, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
 }
 
-LessonSetup setupOf(LessonFields in, const Lesson& lesson, const LessonSetup* before)
+/// What every setup may say, whatever its model is. `arithmetic`: where it says none.
+void readSetup(LessonFields& in, const std::string& arithmetic, LessonSetup& setup)
 {
-    LessonSetup setup;
-    setup.model = in.textOr("model", before ? before->model : "");
-    if (!lesson.models.contains(setup.model))
-        in.fail("model", setup.model.empty() ? "is missing" : "names none of the lesson's models");
-    if (const LessonJson* recipe = in.object("recipe"))
-        setup.recipe = *recipe;
-    else if (!in.issue() && lesson.models.at(setup.model).quantizedPath.empty())
-        in.fail("recipe", "is missing, and the model has no quantized file");
-    setup.arithmetic = in.textOr("arithmetic", "simulated");
-    if (std::ranges::find(kArithmetics, setup.arithmetic) == kArithmetics.end())
+    setup.arithmetic = in.textOr("arithmetic", arithmetic);
+    if (in.has("arithmetic") && std::ranges::find(kArithmetics, setup.arithmetic) == kArithmetics.end())
         in.fail("arithmetic", "is none of simulated, integer, integer-avx2");
     setup.layout = in.textOr("layout");
     setup.view = in.textOr("view");
@@ -44,6 +40,22 @@ LessonSetup setupOf(LessonFields in, const Lesson& lesson, const LessonSetup* be
     setup.select = in.textOr("select");
     setup.sample = in.whole("sample", kMostSamples, size_t(0));
     in.finish();
+}
+
+LessonSetup setupOf(LessonFields in, const Lesson& lesson, const LessonSetup* before)
+{
+    LessonSetup setup;
+    setup.own = before && before->own;
+    if (!setup.own) {
+        setup.model = in.textOr("model", before ? before->model : "");
+        if (!lesson.models.contains(setup.model))
+            in.fail("model", setup.model.empty() ? "is missing" : "names none of the lesson's models");
+    }
+    if (const LessonJson* recipe = in.object("recipe"))
+        setup.recipe = *recipe;
+    else if (!setup.own && !in.issue() && lesson.models.at(setup.model).quantizedPath.empty())
+        in.fail("recipe", "is missing, and the model has no quantized file");
+    readSetup(in, setup.own ? "" : "simulated", setup);
     return setup;
 }
 
@@ -159,6 +171,37 @@ void readMisconceptions(LessonFields& in, const Lesson& lesson, LessonStep& step
             LessonFields(list ? (*json)[i] : *json, in.inner(key), in.issue()), lesson, step.setup, *step.question));
 }
 
+std::vector<std::string> hiddenOf(LessonFields& in, const LessonStep& step)
+{
+    std::vector<std::string> hidden = in.texts("hide", kPanelNames.size());
+    if (!hidden.empty() && !step.question)
+        in.fail("hide", "belongs to a question, and the step asks none");
+    for (const std::string& name : hidden)
+        if (std::ranges::find(kPanelNames, name) == kPanelNames.end()) {
+            const auto nearest = nearestNames(name, { kPanelNames.begin(), kPanelNames.end() }, 1);
+            in.fail("hide",
+                "names '" + oneLine(name, 60) + "', which is no panel"
+                    + (nearest.empty() ? std::string() : "; the nearest one is '" + nearest.front() + "'"));
+        }
+    return hidden;
+}
+
+/// Whatever is asked, of which setup ever.
+void readAsked(LessonFields& in, const Lesson& lesson, LessonStep& step)
+{
+    if (const LessonJson* ask = in.object("ask"))
+        step.question = questionOf(LessonFields(*ask, in.inner("ask"), in.issue()), lesson, step.setup);
+    step.hide = hiddenOf(in, step);
+    step.hints = in.texts("hints", 3);
+    if (step.hints.size() != (step.question && !lesson.examination ? 3 : 0))
+        in.fail("hints",
+            !step.question           ? "belongs to a question, and the step asks none"
+                : lesson.examination ? "is not for an examination"
+                                     : "must hold three texts");
+    readMisconceptions(in, lesson, step);
+    step.explain = step.question ? in.text("explain") : in.textOr("explain");
+}
+
 } // namespace
 
 LessonStep stepOf(LessonFields& in, const Lesson& lesson, const LessonSetup* before)
@@ -171,25 +214,43 @@ LessonStep stepOf(LessonFields& in, const Lesson& lesson, const LessonSetup* bef
         step.setup = *before;
     else
         in.fail("setup", "is missing: the first step needs one");
-    if (const LessonJson* ask = in.object("ask"))
-        step.question = questionOf(LessonFields(*ask, in.inner("ask"), in.issue()), lesson, step.setup);
-    step.hints = in.texts("hints", 3);
-    if (step.hints.size() != (step.question && !lesson.examination ? 3 : 0))
-        in.fail("hints",
-            !step.question           ? "belongs to a question, and the step asks none"
-                : lesson.examination ? "is not for an examination"
-                                     : "must hold three texts");
-    readMisconceptions(in, lesson, step);
-    step.explain = step.question ? in.text("explain") : in.textOr("explain");
+    readAsked(in, lesson, step);
     step.teaches = in.texts("teaches", 20);
     in.finish();
     return step;
+}
+
+LessonStep ownStepOf(LessonFields& in, const Lesson& lesson)
+{
+    LessonStep step;
+    step.id = in.text("id");
+    LessonSetup as;
+    as.own = true;
+    as.arithmetic.clear();
+    const LessonJson* setup = in.object("setup");
+    step.setup = setup ? setupOf(LessonFields(*setup, in.inner("setup"), in.issue()), lesson, &as) : as;
+    in.needed("ask");
+    readAsked(in, lesson, step);
+    if (step.question && step.question->kind != QuestionKind::Pick && step.question->kind != QuestionKind::Reach)
+        in.fail("ask", "is neither pick nor reach");
+    if (step.question && step.question->pick && step.question->pick->answer.kind == Expression::Kind::Constant)
+        in.fail("ask", "has an answer that is the same for all models");
+    step.when = in.expression("when");
+    step.otherwise = step.when ? in.text("otherwise") : in.textOr("otherwise");
+    in.finish();
+    return step;
+}
+
+size_t Lesson::taught() const
+{
+    return size_t(std::ranges::count_if(steps, [](const LessonStep& step) { return !step.own(); }));
 }
 
 std::vector<std::string> textsOf(const LessonStep& step)
 {
     std::vector<std::string> texts = step.hints;
     texts.push_back(step.explain);
+    texts.push_back(step.otherwise);
     for (const LessonMisconception& wrong : step.misconceptions)
         texts.push_back(wrong.shows);
     if (step.question) {

@@ -6,6 +6,7 @@
 #include "core/lesson/file/lesson_markdown.h"
 #include "core/lesson/file/lesson_step.h"
 #include "core/lesson/file/lesson_variant.h"
+#include "core/lesson/file/own_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kMostSteps = 50, kMostModels = 20;
+constexpr size_t kMostSteps = 50, kMostModels = 20, kMostOwn = 6;
 
 bool isLessonId(const std::string& id)
 {
@@ -91,36 +92,50 @@ LessonJson filledStep(
     return filled;
 }
 
-void readSteps(const LessonJson& list, Lesson& lesson, std::optional<Issue>& issue)
+bool isStep(const Lesson& lesson, const std::string& id)
 {
+    const auto in = [&](const std::vector<LessonStep>& steps) {
+        return std::ranges::find(steps, id, &LessonStep::id) != steps.end();
+    };
+    return in(lesson.steps) || in(lesson.yours);
+}
+
+/// `key`: "steps", or "yours" for those about the learner's pair.
+void readSteps(const char* key, const LessonJson& list, Lesson& lesson, std::optional<Issue>& issue)
+{
+    const bool own = std::string_view(key) == "yours";
+    std::vector<LessonStep>& steps = own ? lesson.yours : lesson.steps;
     for (size_t i = 0; i < list.size() && !issue; ++i) {
         const LessonJson& json = list[i];
         const bool named = json.is_object() && json.contains("id") && json["id"].is_string();
-        const std::string place
-            = "step " + (named ? "'" + oneLine(json["id"].get<std::string>(), 60) + "'" : std::to_string(i + 1));
+        const std::string place = (own ? "yours: step " : "step ")
+            + (named ? "'" + oneLine(json["id"].get<std::string>(), 60) + "'" : std::to_string(i + 1));
         if (!json.is_object()) {
             issue = badInput(place + " is no JSON object");
             return;
         }
         const LessonJson filled = filledStep(json, place, lesson, issue);
         LessonFields in(filled, place, issue);
-        LessonStep step = stepOf(in, lesson, lesson.steps.empty() ? nullptr : &lesson.steps.back().setup);
-        if (std::ranges::find(lesson.steps, step.id, &LessonStep::id) != lesson.steps.end())
+        LessonStep step
+            = own ? ownStepOf(in, lesson) : stepOf(in, lesson, steps.empty() ? nullptr : &steps.back().setup);
+        if (isStep(lesson, step.id))
             in.fail("id", "names an earlier step, too");
-        lesson.steps.push_back(std::move(step));
+        if (const std::string name = own ? nameInModel(filled) : std::string(); !name.empty() && !issue)
+            issue = badInput(place + " holds " + name + ": the learner's models have other names");
+        steps.push_back(std::move(step));
     }
 }
 
-Issue mismatch(size_t index, const std::vector<LessonSection>& sections, const std::vector<LessonStep>& steps)
+Issue mismatch(size_t index, const std::vector<LessonSection>& sections, const std::vector<LessonStep*>& steps)
 {
     const std::string number = std::to_string(index + 1);
     if (index >= sections.size())
-        return badInput("has no section for step '" + steps[index].id + "' of lesson.json");
+        return badInput("has no section for step '" + steps[index]->id + "' of lesson.json");
     const std::string section = "section " + number + ", '" + oneLine(sections[index].title, 80) + "' on line "
         + std::to_string(sections[index].line) + ",";
     if (index >= steps.size())
         return badInput(section + " has no step in lesson.json");
-    return badInput(section + " should be step '" + steps[index].id + "' of lesson.json; its id would be '"
+    return badInput(section + " should be step '" + steps[index]->id + "' of lesson.json; its id would be '"
         + oneLine(sections[index].anchor, 80) + "'");
 }
 
@@ -138,15 +153,21 @@ Status addTexts(const LessonFile& file, Lesson& lesson)
     QS_TRY(const LessonMarkdown text, readMarkdown(file.markdown));
     QS_CHECK(checkFiles(text.files, file));
     QS_TRY(lesson.introduction, withParameters(text.introduction, lesson.parameters));
-    for (size_t i = 0; i < std::max(text.sections.size(), lesson.steps.size()); ++i) {
-        if (i >= text.sections.size() || i >= lesson.steps.size() || text.sections[i].anchor != lesson.steps[i].id)
-            return mismatch(i, text.sections, lesson.steps);
-        LessonStep& step = lesson.steps[i];
+    std::vector<LessonStep*> steps;
+    for (std::vector<LessonStep>* list : { &lesson.steps, &lesson.yours })
+        for (LessonStep& step : *list)
+            steps.push_back(&step);
+    for (size_t i = 0; i < std::max(text.sections.size(), steps.size()); ++i) {
+        if (i >= text.sections.size() || i >= steps.size() || text.sections[i].anchor != steps[i]->id)
+            return mismatch(i, text.sections, steps);
+        LessonStep& step = *steps[i];
         step.title = text.sections[i].title;
         auto filled = withParameters(text.sections[i].text, lesson.parameters);
         if (!filled.ok())
             return badInput("step '" + step.id + "': " + filled.issue().what);
         step.text = std::move(filled).value();
+        if (const std::string name = step.own() ? nameInModel(step.text) : std::string(); !name.empty())
+            return badInput("step '" + step.id + "' holds " + name + ": the learner's models have other names");
     }
     return {};
 }
@@ -154,15 +175,16 @@ Status addTexts(const LessonFile& file, Lesson& lesson)
 /// Texts of lesson.json are shown as those of lesson.md are.
 Status checkStepTexts(const Lesson& lesson, const LessonFile& file)
 {
-    for (const LessonStep& step : lesson.steps)
-        for (const std::string& text : textsOf(step)) {
-            std::vector<std::string> files;
-            Status markup = checkMarkup(text, 1, files);
-            if (markup.ok())
-                markup = checkFiles(files, file);
-            if (!markup.ok())
-                return badInput("step '" + step.id + "': a text " + markup.issue().what);
-        }
+    for (const std::vector<LessonStep>* list : { &lesson.steps, &lesson.yours })
+        for (const LessonStep& step : *list)
+            for (const std::string& text : textsOf(step)) {
+                std::vector<std::string> files;
+                Status markup = checkMarkup(text, 1, files);
+                if (markup.ok())
+                    markup = checkFiles(files, file);
+                if (!markup.ok())
+                    return badInput("step '" + step.id + "': a text " + markup.issue().what);
+            }
     return {};
 }
 
@@ -192,7 +214,9 @@ Result<Lesson> lessonOf(const LessonFile& file, uint64_t seed)
     }
     in.needed("steps");
     if (const LessonJson* steps = in.list("steps", kMostSteps))
-        readSteps(*steps, lesson, issue);
+        readSteps("steps", *steps, lesson, issue);
+    if (const LessonJson* yours = in.list("yours", kMostOwn))
+        readSteps("yours", *yours, lesson, issue);
     in.finish();
     if (!issue && lesson.steps.empty())
         issue = badInput("key 'steps' is empty");

@@ -89,6 +89,20 @@ void putAt(LessonJson& json, const std::vector<std::string>& parts, LessonJson v
     *at = std::move(value);
 }
 
+/// Of a model of the lesson; `recipe`: the quantized model is made by one.
+Inputs modelInputs(const LessonModel& model, bool recipe)
+{
+    Inputs inputs;
+    inputs.floatPath = model.floatPath;
+    inputs.data.spec = model.data;
+    inputs.data.limit = model.limit;
+    if (recipe)
+        inputs.calibration.spec = model.calibration;
+    else
+        inputs.quantPath = model.quantizedPath;
+    return inputs;
+}
+
 } // namespace
 
 Result<LessonJson> recipeChanges(const std::string& text)
@@ -115,28 +129,22 @@ Result<LessonJson> recipeChanges(const std::string& text)
 
 Result<Inputs> inputsOf(const Lesson& lesson, const LessonSetup& setup, const LessonJson& changes)
 {
-    const LessonModel& model = lesson.models.at(setup.model);
-    Inputs inputs;
-    inputs.floatPath = model.floatPath;
-    inputs.data.spec = model.data;
-    inputs.data.limit = model.limit;
-    if (setup.recipe)
-        inputs.calibration.spec = model.calibration;
-    inputs.profile = setup.arithmetic == "integer" ? ArithmeticProfile::Integer
-        : setup.arithmetic == "integer-avx2"       ? ArithmeticProfile::IntegerAvx2
-                                                   : ArithmeticProfile::Simulated;
-    if (!setup.recipe) {
-        inputs.quantPath = model.quantizedPath;
+    if (setup.own && !lesson.own)
+        return badInput("no models of your own are open");
+    Inputs inputs = setup.own ? *lesson.own : modelInputs(lesson.models.at(setup.model), setup.recipe.has_value());
+    if (!setup.arithmetic.empty())
+        inputs.profile = setup.arithmetic == "integer" ? ArithmeticProfile::Integer
+            : setup.arithmetic == "integer-avx2"       ? ArithmeticProfile::IntegerAvx2
+                                                       : ArithmeticProfile::Simulated;
+    if (!setup.recipe)
         return inputs;
-    }
     LessonJson recipe = *setup.recipe;
     if (!changes.is_null())
         recipe.merge_patch(changes);
     auto made = recipeOf(recipe);
     if (!made.ok())
         return badInput("the recipe " + made.issue().what, {}, made.issue().remedy);
-    inputs.recipe = std::move(made).value();
-    return inputs;
+    return byRecipe(std::move(inputs), *made);
 }
 
 Result<SnapshotPtr> LessonSnapshots::of(const Inputs& asked)

@@ -74,4 +74,25 @@ Result<std::string> liveText(const std::string& text, const Vocabulary& vocabula
     return filled;
 }
 
+Result<LessonJson> liveJson(const LessonJson& json, const Vocabulary& vocabulary)
+{
+    if (json.is_string()) {
+        QS_TRY(std::string text, liveText(json.get_ref<const std::string&>(), vocabulary));
+        return LessonJson(std::move(text));
+    }
+    if (!json.is_structured())
+        return json;
+    LessonJson filled = json.is_array() ? LessonJson::array() : LessonJson::object();
+    for (const auto& [key, value] : json.items()) {
+        QS_TRY(LessonJson inner, liveJson(value, vocabulary));
+        if (json.is_array()) {
+            filled.push_back(std::move(inner));
+            continue;
+        }
+        QS_TRY(const std::string name, liveText(key, vocabulary));
+        filled[name] = std::move(inner);
+    }
+    return filled;
+}
+
 } // namespace qs

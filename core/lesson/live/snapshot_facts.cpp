@@ -80,7 +80,10 @@ std::pair<const char*, const char*> listOf(const std::string& kind)
 /// The row whose member `key` is that name; null where there is none.
 const LessonJson* rowWith(const LessonJson& list, const char* key, const std::string& name)
 {
-    const auto found = std::ranges::find_if(list, [&](const LessonJson& row) { return row.value(key, "") == name; });
+    const auto found = std::ranges::find_if(list, [&](const LessonJson& row) {
+        const auto member = row.find(key);
+        return member != row.end() && member->is_string() && member->get_ref<const std::string&>() == name;
+    });
     return found == list.end() ? nullptr : &*found;
 }
 
@@ -266,9 +269,36 @@ Result<LessonValue> SnapshotFacts::sensitivityValue(const Path& path) const
     return unknown("quantized node", name, names, path.front().position);
 }
 
-/// largest("tensor", "clipped_fraction"): the name of the row with the largest number of that key.
-Result<LessonValue> SnapshotFacts::extremeName(const NamedPart& call) const
+/// Rows, the key of their names, and the way to their number.
+struct SnapshotFacts::Ranked {
+    std::string kind, key;
+    const LessonJson* rows = nullptr;
+    const char* nameKey = "";
+    Path path;
+
+    std::optional<double> numberOf(const LessonJson& row) const
+    {
+        const auto found = valueAt(row, path);
+        const double* value = found.ok() ? std::get_if<double>(&*found) : nullptr;
+        return value ? std::optional(*value) : std::nullopt;
+    }
+    /// Null where no row has that number.
+    const LessonJson* extreme(bool largest) const
+    {
+        const LessonJson* best = nullptr;
+        double held = 0;
+        for (const LessonJson& row : *rows)
+            if (const auto value = numberOf(row); value && (!best || (largest ? *value > held : *value < held))) {
+                best = &row;
+                held = *value;
+            }
+        return best;
+    }
+};
+
+Result<SnapshotFacts::Ranked> SnapshotFacts::ranked(const NamedPart& call) const
 {
+    Ranked made;
     const auto* kind = call.arguments.size() == 2 ? std::get_if<std::string>(&call.arguments[0]) : nullptr;
     const auto* key = call.arguments.size() == 2 ? std::get_if<std::string>(&call.arguments[1]) : nullptr;
     const bool measured = kind && *kind == "sensitivity";
@@ -279,34 +309,59 @@ Result<LessonValue> SnapshotFacts::extremeName(const NamedPart& call) const
               "quotes, "
             + placeText(call.position));
     static const LessonJson none = LessonJson::array();
-    const LessonJson* rows = &none;
+    made.kind = *kind;
+    made.key = *key;
+    made.nameKey = nameKey;
+    made.rows = &none;
     if (measured) {
-        QS_TRY(rows, sensitivities(call.position));
+        QS_TRY(made.rows, sensitivities(call.position));
     } else if (m_document->contains(list)) {
-        rows = &(*m_document)[list];
+        made.rows = &(*m_document)[list];
     }
     NamedPart member { {}, call.position, false, {} };
-    Path path;
     for (size_t from = 0; from <= key->size();) { // "noise.clipping"
         const size_t dot = std::min(key->find('.', from), key->size());
         member.name = key->substr(from, dot - from);
-        path.push_back(member);
+        made.path.push_back(member);
         from = dot + 1;
     }
-    const LessonJson* best = nullptr;
-    double held = 0;
-    for (const LessonJson& row : *rows) {
-        const auto found = valueAt(row, path);
-        const double* value = found.ok() ? std::get_if<double>(&*found) : nullptr;
-        if (value && (!best || (call.name == "largest" ? *value > held : *value < held))) {
-            best = &row;
-            held = *value;
-        }
-    }
+    return made;
+}
+
+/// largest("tensor", "clipped_fraction"): the name of the row with the largest number of that key.
+Result<LessonValue> SnapshotFacts::extremeName(const NamedPart& call) const
+{
+    QS_TRY(const Ranked all, ranked(call));
+    const LessonJson* const best = all.extreme(call.name == "largest");
     if (!best)
-        return badInput("no " + *kind + " has the number '" + oneLine(*key, 60) + "', " + placeText(call.position));
-    const LessonJson& name = (*best)[nameKey];
+        return badInput(
+            "no " + all.kind + " has the number '" + oneLine(all.key, 60) + "', " + placeText(call.position));
+    const LessonJson& name = (*best)[all.nameKey];
     return name.is_string() ? LessonValue(name.get<std::string>()) : LessonValue(name.get<double>());
+}
+
+bool SnapshotFacts::equallyExtreme(const Expression& chosen, const std::string& name) const
+{
+    if (chosen.kind != Expression::Kind::Path || chosen.path.size() != 1)
+        return false;
+    const PathPart& head = chosen.path.front();
+    if (!head.called || (head.name != "largest" && head.name != "smallest"))
+        return false;
+    NamedPart call { head.name, head.position, true, {} };
+    for (const Expression& argument : head.arguments) {
+        auto value = evaluate(argument, *this);
+        if (!value.ok())
+            return false;
+        call.arguments.push_back(std::move(value).value());
+    }
+    const auto all = ranked(call);
+    const LessonJson* const best = all.ok() ? all->extreme(head.name == "largest") : nullptr;
+    if (!best)
+        return false;
+    const LessonJson* row = rowWith(*all->rows, all->nameKey, name);
+    for (const char* key : { "quantized_name", "node" })
+        row = row ? row : rowWith(*all->rows, key, name);
+    return row && all->numberOf(*row) == all->numberOf(*best);
 }
 
 Result<LessonValue> SnapshotFacts::memberValue(const Path& path) const

@@ -31,6 +31,10 @@ public:
     /// one's name of a tensor, a tensor and the node that makes it.
     bool sameThing(const std::string& what, const std::string& a, const std::string& b) const;
 
+    /// Whether that row has the number, too, by which `largest(...)` or `smallest(...)` chose another: where several
+    /// have it, each is the answer.
+    bool equallyExtreme(const Expression& chosen, const std::string& name) const;
+
 private:
     Result<LessonValue> rowValue(const char* list, const std::vector<NamedPart>& path) const;
     Result<LessonValue> nodeValue(const std::vector<NamedPart>& path) const;
@@ -40,6 +44,9 @@ private:
     Result<LessonValue> sensitivityValue(const std::vector<NamedPart>& path) const;
     /// Measured when it is asked for first: it needs two runs a node.
     Result<const LessonJson*> sensitivities(size_t position) const;
+    struct Ranked;
+    /// What largest("tensor", "scale") chooses from.
+    Result<Ranked> ranked(const NamedPart& call) const;
     Result<LessonValue> extremeName(const NamedPart& call) const;
     Result<LessonValue> memberValue(const std::vector<NamedPart>& path) const;
 

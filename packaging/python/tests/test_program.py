@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Errors, progress, interruption."""
 
+import json
 import os
 import signal
 import subprocess
@@ -158,3 +159,16 @@ def test_exit_codes_of_the_command(tmp_path):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 3 and done.stderr.startswith("error: ")
+
+
+def test_lessons_come_along(pair):
+    def lesson(*arguments, answers=""):
+        command = [q.cli_path(), "lesson", *arguments]
+        return subprocess.run(command, input=answers, capture_output=True, text=True, check=True).stdout
+
+    lessons = json.loads(lesson("list", "--json", "-"))["lessons"]
+    assert len(lessons) >= 12 and lessons[0]["id"] == "scale-and-zero-point"
+    assert " 0 problems" in lesson("check", "scale-and-zero-point", "two-exporters-one-network", "--seeds", "1")
+    files = ["--float", str(pair[0]), "--quantized", str(pair[1])]
+    own = ["--yours", *files, "--data", "random:2:1", "--shape", "x=1x2x6x6"]
+    assert "The answer: " in lesson("run", "made-here-or-inherited", *own, answers="=\n=\n")

@@ -127,6 +127,45 @@ private slots:
         QCOMPARE(document["steps"][1]["tries"].size(), size_t(2));
     }
 
+    /// The same on the learner's own models, which the lesson does not know.
+    void asksOfOwnModels()
+    {
+        write("lesson.json",
+            QByteArray(kLesson).chopped(2)
+                + R"j(], "yours": [{"id": "coarse", "ask": {"kind": "pick", "question": "Which?", "what": "tensor",
+                "answer": "largest('tensor', 'scale')"}, "hints": ["a", "b", "c"], "explain": "So."},
+                {"id": "labels", "when": "accuracy.quantized > 0", "otherwise": "There are no labels.", "ask": {"kind": "pick",
+                "question": "Which?", "what": "tensor", "answer": "largest('tensor', 'scale')"}, "hints": ["a", "b", "c"],
+                "explain": "So."}]})j");
+        write("lesson.md",
+            "## One\nFirst.\n## Two\nSecond.\n## Coarse\n{= output.sqnr_db | fixed 0} dB.\n## Labels\nMore.\n");
+        const QString examples = QS_SOURCE_DIR "/resources/examples/";
+        const QStringList own { "--float", examples + "digits_float.onnx", "--quantized", examples + "digits_qdq.onnx",
+            "--data", "random:4:1", "--shape", "image=1x1x8x8" };
+        const QString result = m_folder->path() + "/result.json";
+        const QByteArray answers = "76\nactivation_type=int8\n";
+        const Outcome whole
+            = talk(QStringList { m_folder->path() + "/small", "--json", result } + own, answers + "image\nscores\n");
+        QCOMPARE(whole.code, 0);
+        for (const char* text : { "## 2 of 2: Two", "That was the last step.", "## Your own models: Coarse", " dB.",
+                 "Not right: it is another tensor", "Right: scores",
+                 "## Your own models: Labels\nThere are no labels." })
+            QVERIFY2(whole.out.contains(text), QByteArray(text) + " is missing in " + whole.out);
+        const json document = parsed(contentOf(result));
+        QCOMPARE(document["complete"], json(true));
+        QCOMPARE(document["steps"].size(), size_t(2));
+        QCOMPARE(document["yours"][0]["right"], json(true));
+        QCOMPARE(document["yours"][0]["tries"], json({ "image", "scores" }));
+        QCOMPARE(document["yours"][1]["skipped"], json("There are no labels."));
+        const Outcome without = talk({ m_folder->path() + "/small", "--json", result }, answers);
+        QVERIFY(without.out.contains("The same is asked of your own models with --float"));
+        QCOMPARE(parsed(contentOf(result))["yours"], json::array());
+        const Outcome only = talk(QStringList { m_folder->path() + "/small", "--yours" } + own, "=\n");
+        QVERIFY(only.out.contains("The answer: scores") && !only.out.contains("First."));
+        QS_EXPECT(2, { "--float and --data" }, { "lesson", "run", "saturation", "--yours" });
+        QS_EXPECT(2, { "--float and --data" }, { "lesson", "run", "saturation", "--float", "a.onnx" });
+    }
+
     /// Answers that end early, endless ones, and a shown answer.
     void endsEarly()
     {

@@ -69,7 +69,7 @@ void LessonWindowTest::wholeLesson()
     LessonWindow lesson(example);
     QSignalSpy failed(&lesson.run, &LessonRun::failed);
     QVERIFY(lesson.begin(id));
-    const size_t steps = lesson.run.lesson().steps.size();
+    const size_t steps = lesson.run.lesson().taught();
     for (size_t i = 0; i < steps; ++i) {
         QCOMPARE(lesson.run.progress().step, i);
         QVERIFY(!lesson.run.shown().text.contains(u'{'));
@@ -96,7 +96,7 @@ void LessonWindowTest::byKeyboard()
         QTest::keyClicks(at, text);
         QTest::keyClick(at, Qt::Key_Return);
     };
-    const size_t steps = lesson.run.lesson().steps.size();
+    const size_t steps = lesson.run.lesson().taught();
     for (size_t i = 0; i < steps; ++i) {
         const LessonQuestion& question = *lesson.run.step().question;
         if (question.condition) { // by keys in the form of the recipe elsewhere; here the answer is shown
@@ -293,7 +293,7 @@ void LessonWindowTest::resultsAreThoseOfTheAnswers()
     LessonWindow lesson(example);
     QVERIFY(lesson.begin(QStringLiteral("rounding-against-clipping")));
     LessonResult expected;
-    for (size_t i = 0; i < lesson.run.lesson().steps.size(); ++i) {
+    for (size_t i = 0; i < lesson.run.lesson().taught(); ++i) {
         if (lesson.run.step().question) {
             const LessonAnswer answer = lesson.reference();
             QVERIFY2(lesson.answers(answer), qPrintable(lesson.run.shown().told));
@@ -313,7 +313,7 @@ void LessonWindowTest::resultsAreThoseOfTheAnswers()
             QVERIFY(judge(*live, again, lesson.snapshots)->right); // what the results hold is an answer of the terminal
             expected.steps.push_back(step);
         }
-        if (i + 1 < lesson.run.lesson().steps.size())
+        if (i + 1 < lesson.run.lesson().taught())
             QVERIFY(lesson.click("lessonNext"));
     }
     expected.complete = true;
@@ -386,9 +386,11 @@ void LessonWindowTest::papers()
     QTemporaryDir dir;
     const std::string handout = dir.filePath(QStringLiteral("a.pdf")).toStdString();
     bool done = false;
-    lesson.run.wholeText(true, [&](const QString& text) {
-        QVERIFY(!text.contains(QStringLiteral("{=")));
-        done = writeLessonPdf(handout, QStringLiteral("t"), text, {}).ok();
+    lesson.run.print(true, [&](const std::vector<PrintedStep>& steps) {
+        QCOMPARE(steps.size(), lesson.run.lesson().taught());
+        for (const PrintedStep& step : steps)
+            QVERIFY(!step.text.contains(QStringLiteral("{=")) && step.snapshot);
+        done = writeLessonPdf(handout, lesson.run.lesson(), steps, true).ok();
     });
     QTRY_VERIFY_WITH_TIMEOUT(done, kPatience);
     const std::string results = dir.filePath(QStringLiteral("b.pdf")).toStdString();

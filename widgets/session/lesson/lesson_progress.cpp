@@ -10,7 +10,7 @@ namespace qs {
 namespace {
 
 constexpr JsonLimits kLimits { 1'000'000, 20'000, 12 };
-constexpr size_t kMostSteps = 50;
+constexpr size_t kMostSteps = 60;
 
 QString keyOf(const QString& lesson) { return QStringLiteral("lessons/") + lesson; }
 
@@ -41,6 +41,11 @@ LessonProgress progressOf(const LessonJson& json)
 }
 
 } // namespace
+
+size_t doneOf(const LessonProgress& progress, size_t steps)
+{
+    return size_t(std::distance(progress.done.begin(), progress.done.lower_bound(steps)));
+}
 
 std::optional<LessonProgress> readProgress(const QString& lesson)
 {

@@ -20,6 +20,9 @@ struct LessonProgress {
     double seconds = 0;
 };
 
+/// How many of the first steps are done.
+size_t doneOf(const LessonProgress& progress, size_t steps);
+
 /// Of the settings; nothing where the lesson was never begun.
 std::optional<LessonProgress> readProgress(const QString& lesson);
 void keepProgress(const QString& lesson, const LessonProgress& progress);

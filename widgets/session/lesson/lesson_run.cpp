@@ -3,10 +3,13 @@
 
 #include "core/base/issue_text.h"
 #include "core/lesson/check/answer_text.h"
+#include "core/lesson/check/own_step.h"
 #include "core/lesson/file/read_lesson.h"
+#include "core/lesson/live/own_pair.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/lesson/setup_change.h"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 
@@ -66,10 +69,51 @@ Result<Judged> judged(LiveStep& live, const LessonAnswer& answer, LessonSnapshot
     return made;
 }
 
+/// The texts that a step begins with.
+Result<ShownStep> shownAtFirst(const LiveStep& live)
+{
+    ShownStep shown;
+    if (live.index() == 0) {
+        QS_TRY(const std::string introduction, live.introduction());
+        shown.introduction = toQt(introduction);
+    }
+    QS_TRY(const std::string text, live.text());
+    shown.text = toQt(text);
+    if (!live.step().question)
+        return shown;
+    QS_TRY(const std::string question, live.questionText());
+    shown.question = toQt(question);
+    for (size_t i = 0; i < live.question().choices.size(); ++i) {
+        QS_TRY(const std::string choice, live.choiceText(i));
+        shown.choices << toQt(choice);
+    }
+    return shown;
+}
+
+/// The question of a step for the handout.
+Result<std::string> printedQuestion(LiveStep& live, bool answers, LessonSnapshots& snapshots)
+{
+    QS_TRY(const std::string question, live.questionText());
+    std::string text = "**" + question + "**\n\n";
+    for (size_t i = 0; i < live.question().choices.size(); ++i) {
+        QS_TRY(const std::string choice, live.choiceText(i));
+        text += std::to_string(i + 1) + ". " + choice + "\n";
+    }
+    if (!answers)
+        return text + "\n\n\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\n\n";
+    QS_TRY(const LessonAnswer reference, referenceAnswer(live, snapshots));
+    QS_TRY(const JudgedAnswer right, judge(live, reference, snapshots));
+    QS_TRY(const std::string explanation, live.explanation());
+    return text + "\n\n*" + right.reference + "*\n\n" + explanation + "\n\n";
+}
+
 /// One step of the handout.
-Result<std::string> printedStep(const Lesson& lesson, size_t index, bool answers, LessonSnapshots& snapshots)
+Result<PrintedStep> printedStep(const Lesson& lesson, size_t index, bool answers, LessonSnapshots& snapshots)
 {
     QS_TRY(LiveStep live, LiveStep::make(lesson, index, snapshots));
+    PrintedStep printed;
+    printed.step = index;
+    printed.snapshot = live.now().sharedSnapshot();
     std::string text;
     if (index == 0) {
         QS_TRY(const std::string introduction, live.introduction());
@@ -77,20 +121,12 @@ Result<std::string> printedStep(const Lesson& lesson, size_t index, bool answers
     }
     QS_TRY(const std::string body, live.text());
     text += "## " + std::to_string(index + 1) + ". " + live.step().title + "\n\n" + body + "\n\n";
-    if (!live.step().question)
-        return text;
-    QS_TRY(const std::string question, live.questionText());
-    text += "**" + question + "**\n\n";
-    for (size_t i = 0; i < live.question().choices.size(); ++i) {
-        QS_TRY(const std::string choice, live.choiceText(i));
-        text += std::to_string(i + 1) + ". " + choice + "\n";
+    printed.text = toQt(text);
+    if (live.step().question) {
+        QS_TRY(const std::string asked, printedQuestion(live, answers, snapshots));
+        printed.asked = toQt(asked);
     }
-    if (!answers)
-        return text + "\n\n\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\n\n";
-    QS_TRY(const LessonAnswer reference, referenceAnswer(live, snapshots));
-    QS_TRY(const JudgedAnswer right, judge(live, reference, snapshots));
-    QS_TRY(const std::string explanation, live.explanation());
-    return text + "\n\n*" + right.reference + "*\n\n" + explanation + "\n\n";
+    return printed;
 }
 
 } // namespace
@@ -100,6 +136,7 @@ LessonRun::LessonRun(Session& session, QObject* parent)
     , m_session(session)
 {
     connect(&session, &Session::settled, this, &LessonRun::select);
+    connect(&session, &Session::settled, this, &LessonRun::adoptPair);
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, [this] {
         if (active())
             emit changed();
@@ -111,14 +148,22 @@ LessonRun::~LessonRun() { m_session.jobs().cancelTag(kTag); }
 
 const Lesson& LessonRun::lesson() const { return m_desk->lesson; }
 
+const LessonQuestion* LessonRun::question() const
+{
+    return step().question && m_shown.skipped.isEmpty() ? &*step().question : nullptr;
+}
+
 Status LessonRun::begin(const QString& folder, const std::string& examples, const LessonProgress& from)
 {
     QS_TRY(Lesson lesson, readLesson(folder.toStdString(), examples, from.seed));
-    m_desk = std::make_shared<Desk>(std::move(lesson));
+    m_desk = std::make_shared<Desk>(withOwn(std::move(lesson), ownPairOf(*m_session.ownSnapshot())));
     m_folder = folder;
     m_examples = examples;
     m_progress = from;
     m_progress.step = std::min(from.step, m_desk->lesson.steps.size() - 1);
+    const size_t own = m_desk->lesson.taught(); // what was said of other models
+    std::erase_if(m_progress.done, [own](size_t step) { return step >= own; });
+    std::erase_if(m_progress.answers, [own](const auto& entry) { return entry.first >= own; });
     m_clock.start();
     m_session.beginGuest();
     show();
@@ -186,36 +231,45 @@ void LessonRun::show()
 {
     m_shown = {};
     start(tr("Lesson"), [this, index = m_progress.step](Desk& desk) -> Result<std::function<void()>> {
-        QS_TRY(LiveStep made, LiveStep::make(desk.lesson, index, desk.snapshots));
-        desk.live.emplace(std::move(made));
-        const LiveStep& live = *desk.live;
+        OwnStep made;
+        if (desk.lesson.steps[index].own()) {
+            QS_TRY(made, ownStep(desk.lesson, index, desk.snapshots));
+        } else {
+            QS_TRY(made.live, LiveStep::make(desk.lesson, index, desk.snapshots));
+        }
         ShownStep shown;
-        if (index == 0) {
-            QS_TRY(const std::string introduction, live.introduction());
-            shown.introduction = toQt(introduction);
+        desk.live = std::move(made.live);
+        if (made.skipped.empty()) {
+            QS_TRY(shown, shownAtFirst(*desk.live));
         }
-        QS_TRY(const std::string text, live.text());
-        shown.text = toQt(text);
-        if (live.step().question) {
-            QS_TRY(const std::string question, live.questionText());
-            shown.question = toQt(question);
-            for (size_t i = 0; i < live.question().choices.size(); ++i) {
-                QS_TRY(const std::string choice, live.choiceText(i));
-                shown.choices << toQt(choice);
-            }
-        }
-        return std::function<void()>([this, shown, index] {
+        shown.skipped = toQt(made.skipped);
+        return std::function<void()>([this, shown, index, sets = desk.live.has_value()] {
             if (index != m_progress.step)
                 return;
             m_shown = shown;
             if (step().question)
-                answers();
-            else
+                answers().skipped = shown.skipped.toStdString();
+            if (!question())
                 m_progress.done.insert(index);
-            setUp();
+            if (sets)
+                setUp();
             emit stepShown();
         });
     });
+}
+
+/// Models that are opened while the lesson waits for the learner's.
+void LessonRun::adoptPair()
+{
+    if (!active() || m_busy || !step().own() || lesson().own || m_session.busy())
+        return;
+    const Snapshot& open = *m_session.snapshot();
+    const auto own = ownPairOf(open);
+    const auto isOfLesson = [&](const auto& model) { return model.second.floatPath == open.inputs.floatPath; };
+    if (!own || std::ranges::any_of(lesson().models, isOfLesson))
+        return;
+    m_desk = std::make_shared<Desk>(withOwn(lesson(), own));
+    show();
 }
 
 StepResult& LessonRun::answers()
@@ -248,7 +302,7 @@ void LessonRun::select()
         return;
     const LessonSetup setup = *std::exchange(m_toSelect, std::nullopt);
     Selection& selection = m_session.selection();
-    if (setup.select.empty() && step().question && step().question->pick && !m_shown.answered)
+    if (setup.select.empty() && question() && question()->pick && !m_shown.answered)
         selection.clear(); // what the program suggests may be the answer
     if (!setup.select.empty())
         selection.selectByName(setup.select);
@@ -278,7 +332,7 @@ LessonJson LessonRun::changes() const
 
 void LessonRun::check(const LessonAnswer& answer)
 {
-    if (!active() || m_busy || !step().question)
+    if (!active() || m_busy || !question())
         return;
     start(tr("Judge the answer"), [this, answer](Desk& desk) -> Result<std::function<void()>> {
         QS_TRY(const Judged judgement, judged(*desk.live, answer, desk.snapshots));
@@ -310,7 +364,7 @@ void LessonRun::finishStep(bool right, const std::string& told, const std::strin
 
 void LessonRun::hint()
 {
-    if (!active() || m_busy || !step().question || m_shown.hints.size() >= 3)
+    if (!active() || m_busy || !question() || m_shown.hints.size() >= 3)
         return;
     start(tr("Hint"), [this, number = size_t(m_shown.hints.size())](Desk& desk) -> Result<std::function<void()>> {
         QS_TRY(const std::string text, desk.live->hint(number));
@@ -323,7 +377,7 @@ void LessonRun::hint()
 
 void LessonRun::showMe()
 {
-    if (!active() || m_busy || !step().question || m_shown.answered)
+    if (!active() || m_busy || !question() || m_shown.answered)
         return;
     start(tr("Show the answer"), [this](Desk& desk) -> Result<std::function<void()>> {
         QS_TRY(const LessonAnswer reference, referenceAnswer(*desk.live, desk.snapshots));
@@ -341,8 +395,8 @@ void LessonRun::showMe()
 
 Status LessonRun::startAgain(uint64_t seed)
 {
-    QS_TRY(Lesson lesson, readLesson(m_folder.toStdString(), m_examples, seed));
-    m_desk = std::make_shared<Desk>(std::move(lesson));
+    QS_TRY(Lesson read, readLesson(m_folder.toStdString(), m_examples, seed));
+    m_desk = std::make_shared<Desk>(withOwn(std::move(read), lesson().own));
     m_progress = {};
     m_progress.seed = seed;
     m_clock.start();
@@ -353,24 +407,25 @@ Status LessonRun::startAgain(uint64_t seed)
 LessonResult LessonRun::result() const
 {
     LessonResult result;
-    result.complete = active() && m_progress.done.size() == lesson().steps.size();
+    const size_t taught = active() ? lesson().taught() : 0;
+    result.complete = active() && doneOf(m_progress, taught) == taught;
     result.seconds = m_progress.seconds + (active() ? std::round(double(m_clock.elapsed())) / 1000 : 0);
     for (const auto& [index, step] : m_progress.answers)
-        result.steps.push_back(step);
+        (active() && index >= taught ? result.yours : result.steps).push_back(step);
     return result;
 }
 
-void LessonRun::wholeText(bool answers, std::function<void(const QString&)> done)
+void LessonRun::print(bool answers, std::function<void(const std::vector<PrintedStep>&)> done)
 {
     if (!active() || m_busy)
         return;
     start(tr("Print lesson"), [answers, done = std::move(done)](Desk& desk) -> Result<std::function<void()>> {
-        std::string text;
-        for (size_t i = 0; i < desk.lesson.steps.size(); ++i) {
-            QS_TRY(const std::string step, printedStep(desk.lesson, i, answers, desk.snapshots));
-            text += step;
+        std::vector<PrintedStep> steps;
+        for (size_t i = 0; i < desk.lesson.taught(); ++i) {
+            QS_TRY(PrintedStep step, printedStep(desk.lesson, i, answers, desk.snapshots));
+            steps.push_back(std::move(step));
         }
-        return std::function<void()>([text, done] { done(toQt(text)); });
+        return std::function<void()>([steps = std::move(steps), done] { done(steps); });
     });
 }
 

@@ -19,7 +19,16 @@ struct ShownStep {
     QStringList choices, hints; ///< hints: those that were asked for
     QString told; ///< what came of the last answer
     QString explanation; ///< once it was answered
+    QString skipped; ///< why nothing is asked of the learner's models; empty: it is
     bool answered = false, right = false;
+};
+
+/// A step as it is printed; texts are CommonMark.
+struct PrintedStep {
+    size_t step = 0;
+    QString text;
+    QString asked; ///< the question, with its answer or with room for one; empty: nothing is asked
+    SnapshotPtr snapshot; ///< of its setup
 };
 
 /// A lesson that is taken in the session: its setups are changes of the session, its answers are judged by workers.
@@ -35,6 +44,8 @@ public:
     bool active() const { return m_desk != nullptr; }
     const Lesson& lesson() const;
     const LessonStep& step() const { return lesson().steps[m_progress.step]; }
+    /// What the step asks; null: nothing, or nothing of these models.
+    const LessonQuestion* question() const;
     const LessonProgress& progress() const { return m_progress; }
     const ShownStep& shown() const { return m_shown; }
     bool busy() const { return m_busy; }
@@ -51,8 +62,8 @@ public:
     /// Answer to a question of the kind Reach: what the session's recipe changes.
     LessonJson changes() const;
     LessonResult result() const;
-    /// All texts of the lesson with their numbers, as one CommonMark text, made by a worker. `answers`: those too.
-    void wholeText(bool answers, std::function<void(const QString&)> done);
+    /// The whole lesson with its numbers, made by a worker. `answers`: those too.
+    void print(bool answers, std::function<void(const std::vector<PrintedStep>&)> done);
 
 signals:
     void changed();
@@ -66,6 +77,7 @@ private:
     void show();
     void apply(const LessonSetup& setup, const LessonJson& changes = nullptr);
     StepResult& answers();
+    void adoptPair();
     void finishStep(bool right, const std::string& told, const std::string& explanation);
     void select();
 

@@ -104,13 +104,13 @@ void AnswerForm::ask()
     m_changes = nullptr;
     delete m_choices;
     m_choices = nullptr;
-    if (m_run.active() && m_run.step().question)
+    if (m_run.active() && m_run.question())
         build();
 }
 
 void AnswerForm::build()
 {
-    const LessonQuestion& question = *m_run.step().question;
+    const LessonQuestion& question = *m_run.question();
     if (question.kind == QuestionKind::Number || question.kind == QuestionKind::Predict) {
         const QString unit = toQt(question.unit);
         const QString name = question.kind == QuestionKind::Predict ? tr("Your prediction") : tr("Your number");
@@ -156,9 +156,10 @@ void AnswerForm::addChoices(const QStringList& choices)
 
 void AnswerForm::followSelection()
 {
-    if (!m_run.active() || !m_pick || !m_pick->isEnabled()) // it is left while the session is given back
+    if (!m_run.active() || !m_pick || !m_run.question()
+        || !m_pick->isEnabled()) // it is left while the session is given back
         return;
-    const QString name = pickedName(m_session, m_session.selection().current(), m_run.step().question->pick->what);
+    const QString name = pickedName(m_session, m_session.selection().current(), m_run.question()->pick->what);
     if (!name.isEmpty() || !m_pick->hasFocus())
         m_pick->setText(name);
     emit edited();
@@ -177,7 +178,7 @@ void AnswerForm::showChanges()
 LessonAnswer AnswerForm::answer() const
 {
     LessonAnswer answer;
-    const bool repair = m_run.step().question->kind == QuestionKind::Repair;
+    const bool repair = m_run.question()->kind == QuestionKind::Repair;
     const std::string choice = m_choices && m_choices->checkedId() > 0 ? std::to_string(m_choices->checkedId()) : "";
     const std::string pick = m_pick ? m_pick->text().trimmed().toStdString() : "";
     answer.text = m_number ? withPoint(m_number->text()).toStdString() : m_pick ? pick : choice;

@@ -35,6 +35,17 @@ QPushButton* button(const QString& text, const char* name, QWidget* parent)
     return made;
 }
 
+/// Of the learner's models, as the text of a lesson shows it.
+QString pairName(const LessonRun& run)
+{
+    if (!run.lesson().own)
+        return LessonPanel::tr("none are open");
+    const Inputs& own = *run.lesson().own;
+    const QString quantized
+        = own.quantPath.empty() ? LessonPanel::tr("quantized by its recipe") : fileName(own.quantPath);
+    return LessonPanel::tr("`%1`, %2").arg(fileName(own.floatPath).remove(u'`'), quantized.toHtmlEscaped());
+}
+
 /// One line a text of a step has, as CommonMark.
 QString wholeText(const LessonRun& run, bool presenting)
 {
@@ -42,7 +53,16 @@ QString wholeText(const LessonRun& run, bool presenting)
     QStringList parts;
     if (!shown.introduction.isEmpty() && !presenting)
         parts << shown.introduction;
-    parts << QStringLiteral("## ") + toQt(run.step().title) << shown.text;
+    parts << QStringLiteral("## ") + toQt(run.step().title);
+    if (run.step().own())
+        parts << LessonPanel::tr("*The same on your models:* %1").arg(pairName(run));
+    if (!shown.skipped.isEmpty())
+        parts << shown.skipped;
+    else
+        parts << shown.text;
+    if (run.step().own() && !run.lesson().own)
+        parts << LessonPanel::tr("Open them now: *File ▸ Open…*. Or leave the lesson, open them, and take it again: it "
+                                 "goes on here.");
     if (!shown.question.isEmpty())
         parts << QStringLiteral("### ") + LessonPanel::tr("Question") << shown.question;
     for (int i = 0; i < shown.hints.size(); ++i)
@@ -53,6 +73,8 @@ QString wholeText(const LessonRun& run, bool presenting)
         parts << shown.explanation;
     return parts.join(QStringLiteral("\n\n"));
 }
+
+bool shownYet(const ShownStep& shown) { return !shown.text.isNull() || !shown.skipped.isEmpty(); }
 
 } // namespace
 
@@ -221,7 +243,7 @@ void LessonPanel::takeStep()
 
 void LessonPanel::enter()
 {
-    QPushButton* first = m_run.step().question ? m_hint : m_next;
+    QPushButton* first = m_run.question() ? m_hint : m_next;
     first->setFocus(Qt::OtherFocusReason);
     m_form->begin();
 }
@@ -237,7 +259,7 @@ void LessonPanel::refresh()
 
 void LessonPanel::refreshText()
 {
-    if (m_run.active() && !m_run.shown().text.isNull())
+    if (m_run.active() && shownYet(m_run.shown()))
         m_text->showText(wholeText(m_run, m_presenting), toQt(m_run.lesson().folder));
 }
 
@@ -246,11 +268,12 @@ void LessonPanel::refreshButtons()
     if (!m_run.active())
         return;
     const ShownStep& shown = m_run.shown();
-    const bool asks = m_run.step().question && !shown.answered && !shown.text.isNull();
-    m_form->setVisible(m_run.step().question.has_value());
+    const bool question = m_run.question() != nullptr;
+    const bool asks = question && !shown.answered && shownYet(shown);
+    m_form->setVisible(question);
     m_form->setOpen(asks);
     for (QPushButton* one : { m_check, m_hint, m_show })
-        one->setVisible(m_run.step().question.has_value());
+        one->setVisible(question);
     m_check->setEnabled(asks && !m_run.busy() && m_form->complete());
     m_hint->setEnabled(asks && !m_run.busy() && shown.hints.size() < 3);
     m_hint->setText(shown.hints.size() >= 3 ? tr("No more hints") : tr("H&int %1 of 3").arg(shown.hints.size() + 1));
@@ -283,7 +306,8 @@ void LessonPanel::refreshSteps()
     for (size_t i = 0; i < steps.size(); ++i) {
         QListWidgetItem* item = m_steps->item(int(i));
         const bool done = m_run.progress().done.contains(i);
-        const QString title = QStringLiteral("%1. %2").arg(i + 1).arg(toQt(steps[i].title));
+        const QString title = steps[i].own() ? tr("Your models: %1").arg(toQt(steps[i].title))
+                                             : QStringLiteral("%1. %2").arg(i + 1).arg(toQt(steps[i].title));
         item->setText((done ? QStringLiteral("✓ ") : QStringLiteral("    ")) + title);
         item->setData(Qt::AccessibleTextRole, done ? tr("%1, done").arg(title) : title);
     }

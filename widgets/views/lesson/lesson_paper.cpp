@@ -4,12 +4,17 @@
 #include "core/base/files/atomic_file.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/views/lesson/lesson_charts.h"
 #include "widgets/views/lesson/lesson_text.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QBuffer>
 #include <QPageSize>
+#include <QPainter>
 #include <QPdfWriter>
+#include <QTextCursor>
 #include <QTextDocument>
+#include <QTextObjectInterface>
 
 namespace qs {
 
@@ -18,6 +23,9 @@ namespace {
 constexpr int kDotsPerInch = 300;
 constexpr double kMargin = 18; ///< millimetres
 constexpr double kPrintedPoints = 10.5;
+constexpr double kChartWidth = 5.2; ///< inches
+constexpr int kChart = QTextFormat::UserObject + 1, kChartNumber = QTextFormat::UserProperty + 1;
+const QChar kChartBegins(0xE000), kChartEnds(0xE001); ///< around the number of a chart in a text
 
 /// Pictures are those of the lesson's folder.
 class PaperDocument : public QTextDocument {
@@ -38,6 +46,58 @@ private:
     QString m_folder;
 };
 
+/// Draws charts where they stand in the text.
+class ChartObjects : public QObject, public QTextObjectInterface {
+    Q_OBJECT
+    Q_INTERFACES(QTextObjectInterface)
+public:
+    explicit ChartObjects(const std::vector<LessonChart>& charts)
+        : m_charts(charts)
+    {
+    }
+    QSizeF intrinsicSize(QTextDocument* document, int, const QTextFormat& format) override
+    {
+        const QPaintDevice* paper = document->documentLayout()->paintDevice();
+        const QSizeF size = chartOf(format).size;
+        const double width = kChartWidth * (paper ? paper->logicalDpiX() : 96);
+        return { width, width * size.height() / size.width() };
+    }
+    void drawObject(QPainter* painter, const QRectF& place, QTextDocument*, int, const QTextFormat& format) override
+    {
+        const LessonChart& chart = chartOf(format);
+        QPicture picture = chart.vectors;
+        const double dots = double(painter->device()->logicalDpiX()) / picture.logicalDpiX(); // which play() scales by
+        painter->save();
+        painter->translate(place.topLeft());
+        const double scale = place.width() / chart.size.width() / dots;
+        painter->scale(scale, scale);
+        picture.play(painter);
+        painter->restore();
+    }
+
+private:
+    const LessonChart& chartOf(const QTextFormat& format) const
+    {
+        return m_charts[size_t(format.intProperty(kChartNumber))];
+    }
+
+    const std::vector<LessonChart>& m_charts;
+};
+
+/// Puts the charts where their numbers stand.
+void placeCharts(QTextDocument& document, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        QTextCursor found = document.find(kChartBegins + QString::number(i) + kChartEnds);
+        if (found.isNull())
+            continue;
+        QTextCharFormat format;
+        format.setObjectType(kChart);
+        format.setProperty(kChartNumber, int(i));
+        found.insertText(QString(QChar::ObjectReplacementCharacter), format);
+    }
+}
+
 Status writePages(const std::string& path, const QString& title, QTextDocument& document)
 {
     QBuffer bytes;
@@ -52,6 +112,18 @@ Status writePages(const std::string& path, const QString& title, QTextDocument& 
         document.print(&writer);
     }
     return writeFile(path, std::string_view(bytes.data().constData(), size_t(bytes.data().size())));
+}
+
+/// A text that is no Markdown, small.
+QString markdownText(const QString& text)
+{
+    QString escaped;
+    for (const QChar c : text) {
+        if (c.unicode() < 128 && c.isPunct())
+            escaped += u'\\';
+        escaped += c;
+    }
+    return u'*' + escaped + u'*';
 }
 
 QString cell(const QString& text) { return QStringLiteral("<td>%1</td>").arg(text.toHtmlEscaped()); }
@@ -88,10 +160,27 @@ QString resultHtml(const Lesson& lesson, const LessonResult& result)
 
 } // namespace
 
-Status writeLessonPdf(const std::string& path, const QString& title, const QString& markdown, const QString& folder)
+Status writeLessonPdf(
+    const std::string& path, const Lesson& lesson, const std::vector<PrintedStep>& steps, bool answers)
 {
-    PaperDocument document(folder);
-    fillLessonDocument(document, QStringLiteral("# ") + title + QStringLiteral("\n\n") + markdown);
+    const QString title = toQt(lesson.title);
+    QString text = QStringLiteral("# ") + title + QStringLiteral("\n\n");
+    LessonCharts made;
+    std::vector<LessonChart> charts;
+    for (const PrintedStep& step : steps) {
+        text += step.text;
+        for (LessonChart& chart : made.of(step.snapshot, lesson.steps[step.step], !answers)) {
+            text += kChartBegins + QString::number(charts.size()) + kChartEnds + QStringLiteral("\n\n")
+                + markdownText(chart.caption) + QStringLiteral("\n\n");
+            charts.push_back(std::move(chart));
+        }
+        text += step.asked;
+    }
+    PaperDocument document(toQt(lesson.folder));
+    fillLessonDocument(document, text);
+    ChartObjects objects(charts);
+    document.documentLayout()->registerHandler(kChart, &objects);
+    placeCharts(document, charts.size());
     return writePages(path, title, document);
 }
 
@@ -109,3 +198,5 @@ Status writeResultJson(const std::string& path, const Lesson& lesson, const Less
 }
 
 } // namespace qs
+
+#include "lesson_paper.moc"

@@ -6,6 +6,7 @@
 #include "widgets/session/lesson/lesson_topics.h"
 #include "widgets/views/lesson/lesson_panel.h"
 #include "widgets/views/lesson/lesson_paper.h"
+#include "widgets/views/lesson/step_panels.h"
 
 #include <QApplication>
 #include <QFileDialog>
@@ -20,35 +21,7 @@ namespace {
 const QString kSizeKey = QStringLiteral("lessonWindow/textSize");
 constexpr double kScales[] { 1.0, 1.25, 1.6 };
 
-QString panelOfPick(const std::string& what)
-{
-    if (what == "channel")
-        return QStringLiteral("channels");
-    if (what == "node")
-        return QStringLiteral("tensors");
-    return toQt(what) + u's';
-}
-
 } // namespace
-
-QStringList panelsOfStep(const LessonStep& step)
-{
-    QStringList panels;
-    if (step.setup.layout == "compare")
-        panels << QStringLiteral("difference");
-    if (step.setup.layout == "what-if")
-        panels << QStringLiteral("what-if") << QStringLiteral("runs");
-    if (!step.setup.view.empty() && step.setup.view != "graph")
-        panels << toQt(step.setup.view);
-    if (step.question && step.question->pick)
-        panels << panelOfPick(step.question->pick->what);
-    if (step.question && step.question->condition)
-        panels << QStringLiteral("what-if");
-    if (panels.isEmpty())
-        panels << QStringLiteral("tensors");
-    panels.removeDuplicates();
-    return panels;
-}
 
 QString topicOf(Metric metric)
 {
@@ -103,6 +76,7 @@ LessonRoom::LessonRoom(Session& session, LessonPanel& panel, LessonStage stage, 
     connect(&panel, &LessonPanel::seedAsked, this, &LessonRoom::startAgain);
     connect(m_run, &LessonRun::failed, this, [this](const Issue& issue) { m_stage.tell(issue); });
     connect(m_run, &LessonRun::changed, this, &LessonRoom::keepProgress);
+    connect(m_run, &LessonRun::changed, this, &LessonRoom::arrangeAnswered);
     connect(m_run, &LessonRun::stepShown, this, [this] {
         m_toArrange = true;
         arrangeStep();
@@ -122,11 +96,12 @@ QString LessonRoom::stateText(const LessonEntry& lesson) const
         : m_stage.remembered                   ? readProgress(lesson.id)
                                                : std::nullopt;
     const QString minutes = tr("%1 minutes").arg(lesson.minutes);
-    if (!progress || progress->done.empty())
+    const size_t done = progress ? doneOf(*progress, lesson.steps) : 0;
+    if (done == 0)
         return minutes;
-    if (progress->done.size() >= lesson.steps)
+    if (done >= lesson.steps)
         return tr("%1, done").arg(minutes);
-    return tr("%1, %2 of %3 steps done").arg(minutes).arg(progress->done.size()).arg(lesson.steps);
+    return tr("%1, %2 of %3 steps done").arg(minutes).arg(done).arg(lesson.steps);
 }
 
 void LessonRoom::refreshOffer()
@@ -226,13 +201,29 @@ void LessonRoom::arrangeStep()
     if (!m_toArrange || !m_run->active() || m_session.busy())
         return;
     m_toArrange = false;
-    const QStringList panels = panelsOfStep(m_run->step());
-    if (m_arranged != panels) {
-        m_arranged = panels;
-        m_stage.arrange(panels);
+    arrange();
+    m_panel.enter();
+}
+
+void LessonRoom::arrange()
+{
+    QStringList hidden;
+    if (m_run->question() && !m_run->shown().answered)
+        for (const std::string& name : m_run->step().hide)
+            hidden << toQt(name);
+    const auto wanted = std::pair(panelsOfStep(m_run->step()), hidden);
+    if (m_arranged != wanted) {
+        m_arranged = wanted;
+        m_stage.arrange(wanted.first, wanted.second);
     }
     m_stage.raise(QStringLiteral("lesson"));
-    m_panel.enter();
+}
+
+/// What was hidden since it shows the answer comes back.
+void LessonRoom::arrangeAnswered()
+{
+    if (!m_toArrange && m_run->active() && m_run->shown().answered && !m_run->step().hide.empty())
+        arrange();
 }
 
 void LessonRoom::keepProgress()
@@ -278,9 +269,8 @@ void LessonRoom::askForHandout(bool answers)
         return;
     askWhereToWrite(m_stage.window, tr("Print lesson"), toQt(m_run->lesson().id) + QStringLiteral(".pdf"),
         tr("PDF (*.pdf)"), QStringLiteral("pdf"), [this, answers](const QString& path) {
-            m_run->wholeText(answers, [this, path](const QString& text) {
-                const Status status = writeLessonPdf(
-                    path.toStdString(), toQt(m_run->lesson().title), text, toQt(m_run->lesson().folder));
+            m_run->print(answers, [this, path, answers](const std::vector<PrintedStep>& steps) {
+                const Status status = writeLessonPdf(path.toStdString(), m_run->lesson(), steps, answers);
                 if (!status.ok())
                     return m_stage.tell(status.issue());
                 emit written(path);

@@ -20,7 +20,8 @@ class LessonTopics;
 struct LessonStage {
     QWidget* window = nullptr;
     std::function<std::function<void()>()> keepLayout; ///< gives what restores the panels as they stand now
-    std::function<void(const QStringList& panels)> arrange; ///< the layout Teach with these
+    /// The layout Teach with these panels, and without those.
+    std::function<void(const QStringList& panels, const QStringList& hidden)> arrange;
     std::function<void(const QString& panel)> raise; ///< without taking the focus
     std::function<void(const Issue&)> tell;
     std::function<void(bool on)> present; ///< nothing but the lesson and the live program, large
@@ -61,6 +62,8 @@ signals:
 
 private:
     void arrangeStep();
+    void arrangeAnswered();
+    void arrange();
     void keepProgress();
     void refreshOffer();
 
@@ -74,7 +77,7 @@ private:
     QString m_problem;
     std::map<QString, LessonProgress> m_kept; ///< of this session, where nothing is remembered
     std::function<void()> m_restoreLayout;
-    std::optional<QStringList> m_arranged; ///< panels of the last step
+    std::optional<std::pair<QStringList, QStringList>> m_arranged; ///< panels of the last step, and hidden ones
     bool m_toArrange = false, m_presenting = false;
     int m_textSize = 0;
 };
@@ -82,8 +85,5 @@ private:
 /// The finding and the panel with the focus, then the number that colours the graph, as lessons name them.
 QStringList topicsInFocus(Metric metric);
 QString topicOf(Metric metric);
-
-/// Beside the graph and the lesson, those that a step's question needs.
-QStringList panelsOfStep(const LessonStep& step);
 
 } // namespace qs

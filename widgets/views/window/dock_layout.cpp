@@ -208,9 +208,9 @@ int DockLayout::linesHigh() const { return m_window.height() / m_window.fontMetr
 
 void DockLayout::apply(LayoutName name) { arrange(arrangementOf(name, m_window.size(), linesHigh()), name); }
 
-void DockLayout::applyTeach(const std::vector<std::string>& panels)
+void DockLayout::applyTeach(const std::vector<std::string>& panels, const std::vector<std::string>& hidden)
 {
-    arrange(teachArrangementWith(panels, linesHigh()), LayoutName::Teach);
+    arrange(teachArrangementWith(panels, hidden, linesHigh()), LayoutName::Teach);
 }
 
 void DockLayout::arrange(const Arrangement& a, LayoutName name)

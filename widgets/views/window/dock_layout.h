@@ -33,7 +33,8 @@ public:
     /// One more of such a panel, pinned to what that one shows, in a window of its own; null where there is no other.
     QDockWidget* openAnother(const QString& panelName);
     void apply(LayoutName name);
-    void applyTeach(const std::vector<std::string>& panels); ///< that layout, with these
+    void applyTeach(
+        const std::vector<std::string>& panels, const std::vector<std::string>& hidden); ///< that layout, with these
     bool front(const QString& panelName); ///< as raise(), without taking the focus
     /// As state() gave it, also where it was empty: the next one is arranged anew then.
     void giveBack(const QByteArray& state);

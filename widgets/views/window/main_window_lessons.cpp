@@ -9,6 +9,7 @@
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/named_layouts.h"
+#include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
 #include "widgets/views/window/unsaved_question.h"
 
@@ -20,6 +21,45 @@
 #include <QToolBar>
 
 namespace qs {
+
+namespace {
+
+/// Stands before the graph while a step asks for what it shows at its nodes and edges.
+class GraphCover : public QLabel {
+public:
+    explicit GraphCover(QWidget& graph)
+        : QLabel(MainWindow::tr("The graph shows what this step asks for. It comes back with the answer."), &graph)
+    {
+        setObjectName(QStringLiteral("graphCover"));
+        setAlignment(Qt::AlignCenter);
+        setWordWrap(true);
+        setMargin(24);
+        setAutoFillBackground(true);
+        graph.installEventFilter(this);
+        setGeometry(graph.rect());
+        raise();
+        show();
+    }
+
+protected:
+    bool eventFilter(QObject*, QEvent* event) override
+    {
+        if (event->type() == QEvent::Resize)
+            setGeometry(parentWidget()->rect());
+        return false;
+    }
+};
+
+void coverGraph(QWidget& graph, bool covered)
+{
+    auto* const cover = graph.findChild<QWidget*>(QStringLiteral("graphCover"), Qt::FindDirectChildrenOnly);
+    if (covered && !cover)
+        new GraphCover(graph);
+    else if (!covered)
+        delete cover;
+}
+
+} // namespace
 
 Panel* MainWindow::makeLessonPanel()
 {
@@ -35,11 +75,15 @@ void MainWindow::buildLessons()
     LessonStage stage;
     stage.window = this;
     stage.keepLayout = [this] { return keptLayout(); };
-    stage.arrange = [this](const QStringList& panels) {
-        std::vector<std::string> names;
-        for (const QString& panel : panels)
-            names.push_back(panel.toStdString());
-        m_layout->applyTeach(names);
+    stage.arrange = [this](const QStringList& panels, const QStringList& hidden) {
+        const auto names = [](const QStringList& from) {
+            std::vector<std::string> made;
+            for (const QString& name : from)
+                made.push_back(name.toStdString());
+            return made;
+        };
+        m_layout->applyTeach(names(panels), names(hidden));
+        coverGraph(*m_graph, hidden.contains(QStringLiteral("graph")));
     };
     stage.raise = [this](const QString& panel) { m_layout->front(panel); };
     stage.tell = [this](const Issue& issue) { m_errorBar->showIssue(issue); };
@@ -51,6 +95,8 @@ void MainWindow::buildLessons()
     connect(m_lessons, &LessonRoom::activeChanged, this, &MainWindow::refreshTitle);
     // What it set aside may have to be asked about.
     connect(m_unsaved, &UnsavedQuestion::askingAtOnce, m_lessons, &LessonRoom::leave);
+    // What a lesson opens goes with it, and so would the work that comes back.
+    connect(m_recovery, &RecoveryBar::restoring, m_lessons, &LessonRoom::leave);
     auto* start = findChild<StartPage*>();
     connect(start, &StartPage::takeLesson, m_lessons, [this](const QString& folder) { m_lessons->begin(folder); });
     const auto refresh = [this, start] {
@@ -68,6 +114,7 @@ void MainWindow::buildLessons()
 std::function<void()> MainWindow::keptLayout()
 {
     return [this, docks = m_layout->state(), graph = m_graph->viewState(), choice = m_layouts->choice()] {
+        coverGraph(*m_graph, false);
         m_layout->giveBack(docks);
         m_graph->setViewState(graph);
         m_layouts->giveBack(choice);

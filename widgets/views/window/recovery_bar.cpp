@@ -90,6 +90,7 @@ void RecoveryBar::showFirst()
 void RecoveryBar::restore()
 {
     hide();
+    emit restoring();
     recoverProject(m_session, m_paths.front());
 }
 

@@ -19,6 +19,9 @@ public:
     /// Project files, newest first; one is asked for at a time.
     void offer(const QStringList& paths);
 
+signals:
+    void restoring(); ///< before anything is opened
+
 private:
     void showFirst();
     void restore();

@@ -135,6 +135,22 @@ Arrangement fitted(Arrangement a, int lines)
     return a;
 }
 
+/// Takes panels out of the groups of one side, which is never left empty: the first of `instead` comes in.
+void leaveOut(const std::vector<std::string>& hidden, std::initializer_list<const char*> instead,
+    Arrangement::Groups* groups, std::vector<int>* percent)
+{
+    const auto isHidden = [&](const char* panel) { return std::ranges::find(hidden, panel) != hidden.end(); };
+    const size_t before = groups->size();
+    for (auto& group : *groups)
+        std::erase_if(group, isHidden);
+    std::erase_if(*groups, [](const auto& group) { return group.empty(); });
+    const auto* const shown = std::ranges::find_if_not(instead, isHidden);
+    if (groups->empty())
+        groups->push_back({ shown == instead.end() ? *(instead.end() - 1) : *shown });
+    if (groups->size() != before)
+        percent->clear();
+}
+
 } // namespace
 
 Arrangement arrangementOf(LayoutName name, QSize window, int lines)
@@ -142,9 +158,13 @@ Arrangement arrangementOf(LayoutName name, QSize window, int lines)
     return fitted(forHighWindow(name, window.width() >= kWideWindow), lines);
 }
 
-Arrangement teachArrangementWith(const std::vector<std::string>& panels, int lines)
+Arrangement teachArrangementWith(
+    const std::vector<std::string>& panels, const std::vector<std::string>& hidden, int lines)
 {
-    return fitted(teachArrangement(panels), lines);
+    Arrangement made = fitted(teachArrangement(panels), lines);
+    leaveOut(hidden, { "outline", "elements", "files" }, &made.right, &made.rightHeights);
+    leaveOut(hidden, { "layer-chart", "matching", "jobs" }, &made.bottom, &made.bottomWidths);
+    return made;
 }
 
 } // namespace qs

@@ -27,7 +27,9 @@ struct Arrangement {
 };
 
 /// The layout Teach with the panels that a step needs: the lesson at the left, each of them where it usually is.
-Arrangement teachArrangementWith(const std::vector<std::string>& panels, int lines);
+/// `hidden` are not there, needed or not.
+Arrangement teachArrangementWith(
+    const std::vector<std::string>& panels, const std::vector<std::string>& hidden, int lines);
 
 /// For a window of that size, `lines` of its font high: where there is room, more stands side by side and less behind
 /// tabs.

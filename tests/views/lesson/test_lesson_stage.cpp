@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a lesson does with what was open before it, and with the panels that show an answer.
+#include "tests/views/lesson/lesson_window.h"
+
+#include "core/lesson/file/panel_names.h"
+#include "widgets/session/files/autosave.h"
+#include "widgets/session/files/projects.h"
+#include "widgets/views/lesson/lesson_charts.h"
+#include "widgets/views/lesson/lesson_paper.h"
+#include "widgets/views/window/docks/arrangement.h"
+
+#include <QFile>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTextBrowser>
+
+namespace qs::test {
+
+class LessonStageTest : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void yourModels();
+    void yourModelsAreOpenedLater();
+    void hiddenPanels();
+    void panelsHaveTheirNames();
+    void restoringLeavesTheLesson();
+    void handoutsHaveCharts();
+
+private:
+    QTemporaryDir m_settings;
+};
+
+void LessonStageTest::initTestCase()
+{
+    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+    QCoreApplication::setApplicationName(QStringLiteral("quantscope-test-lesson-stage"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
+}
+
+/// The last part is about what was open, which comes back as it was.
+void LessonStageTest::yourModels()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    Session& session = example.session;
+    Recipe edited = session.recipe().recipe();
+    edited.perChannel = !edited.perChannel;
+    session.recipe().apply(QStringLiteral("Edit"), edited);
+    QVERIFY(example.settled());
+    const SnapshotPtr snapshot = session.snapshot();
+    const WorkContent content = session.content();
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("made-here-or-inherited")));
+    const size_t taught = lesson.run.lesson().taught();
+    QCOMPARE(lesson.run.lesson().steps.size(), taught + 2);
+    auto* steps = lesson.panel.findChild<QListWidget*>(QStringLiteral("lessonSteps"));
+    QVERIFY(steps->item(int(taught))->text().contains(QStringLiteral("Your models: Made in yours")));
+    lesson.run.goTo(taught);
+    QVERIFY(lesson.quiet());
+    QVERIFY(lesson.panel.findChild<QTextBrowser*>(QStringLiteral("lessonText"))
+                ->toPlainText()
+                .contains(QStringLiteral("digits_float.onnx")));
+    QVERIFY(session.snapshot() != snapshot);
+    QVERIFY(session.snapshot()->inputs.asked() == snapshot->inputs.asked()); // a copy of it
+    const LessonAnswer right = lesson.reference();
+    LessonAnswer wrong;
+    wrong.text = right.text == "image" ? "scores" : "image";
+    QVERIFY(!lesson.answers(wrong));
+    QVERIFY2(lesson.answers(right), qPrintable(lesson.run.shown().told));
+    QVERIFY(lesson.click("lessonNext"));
+    QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+    const LessonResult result = lesson.run.result();
+    QVERIFY(!result.complete && result.yours.size() == 2 && result.yours.front().right);
+    QCOMPARE(lesson.room.stateText(lesson.room.lessons()[7]).contains(QStringLiteral("2 of")), false);
+    QVERIFY(lesson.click("lessonLeave"));
+    QCOMPARE(session.snapshot(), snapshot);
+    QVERIFY(session.content() == content);
+    QVERIFY(session.recipe().recipe() == edited);
+}
+
+void LessonStageTest::yourModelsAreOpenedLater()
+{
+    Session session(realBuild());
+    MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+    window.resize(1280, 800);
+    window.show();
+    LessonWindow lesson(window, session);
+    QVERIFY(lesson.begin(QStringLiteral("what-to-leave-in-float")));
+    lesson.run.goTo(lesson.run.lesson().taught());
+    QVERIFY(lesson.quiet());
+    QVERIFY(lesson.run.shown().skipped.startsWith(QStringLiteral("No models of your own are open")));
+    QVERIFY(!lesson.button("lessonCheck")->isVisible());
+    QVERIFY(lesson.panel.findChild<QTextBrowser*>(QStringLiteral("lessonText"))
+                ->toPlainText()
+                .contains(QStringLiteral("Open them now")));
+    Inputs own;
+    own.floatPath = QS_SOURCE_DIR "/resources/examples/digits_float.onnx";
+    own.data.spec = QS_SOURCE_DIR "/resources/examples/digits_samples.npz";
+    own.data.limit = 20;
+    session.openInputs(own);
+    QTRY_VERIFY_WITH_TIMEOUT(lesson.run.lesson().own.has_value(), kPatience);
+    QVERIFY(lesson.quiet());
+    QVERIFY2(lesson.run.question(), qPrintable(lesson.run.shown().skipped));
+    QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+    QVERIFY(lesson.click("lessonLeave"));
+    QVERIFY(session.files().floatPath.empty());
+}
+
+/// The Inspector would say the scale that is asked for.
+void LessonStageTest::hiddenPanels()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    const auto isThere = [&](const char* panel) {
+        const auto* found = example.window.findChild<QWidget*>(QLatin1String(panel));
+        return found && found->isVisible();
+    };
+    QVERIFY(isThere("inspector") && isThere("tensors"));
+    QVERIFY(lesson.click("lessonNext"));
+    QVERIFY(!isThere("inspector") && !isThere("tensors") && isThere("distribution") && isThere("lesson"));
+    QVERIFY(isThere("graphCover")); // it has scales at its edges
+    LessonAnswer wrong;
+    wrong.text = "12";
+    QVERIFY(!lesson.answers(wrong));
+    QVERIFY(!isThere("inspector"));
+    lesson.panel.findChild<QLineEdit*>(QStringLiteral("lessonNumber"))->clear();
+    QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+    QVERIFY(isThere("inspector") && isThere("tensors") && isThere("lesson") && !isThere("graphCover"));
+    QVERIFY(lesson.click("lessonNext"));
+    QVERIFY(!isThere("inspector") && isThere("graphCover"));
+    QVERIFY(lesson.click("lessonShow"));
+    QVERIFY(isThere("inspector"));
+    lesson.run.goTo(1);
+    QVERIFY(lesson.quiet() && isThere("graphCover"));
+    QVERIFY(lesson.click("lessonLeave"));
+    QVERIFY(!isThere("graphCover"));
+}
+
+/// Lesson files are checked without a window, by a list of their own.
+void LessonStageTest::panelsHaveTheirNames()
+{
+    QStringList names;
+    for (const std::string_view name : kPanelNames)
+        names << QString::fromUtf8(name.data(), qsizetype(name.size()));
+    names << QStringLiteral("lesson");
+    QCOMPARE(names, MainWindow::viewNames());
+    const std::vector<std::string> all(kPanelNames.begin(), kPanelNames.end());
+    const Arrangement nothing = teachArrangementWith({ "tensors" }, all, 60);
+    QVERIFY(nothing.right.size() == 1 && nothing.bottom.size() == 1 && nothing.left.size() == 1);
+}
+
+/// Work that a crash left is not restored into the lesson, with which it would go.
+void LessonStageTest::restoringLeavesTheLesson()
+{
+    QTemporaryDir folder;
+    QString kept;
+    {
+        ExampleWindow example;
+        QVERIFY(example.ready());
+        Project project = projectOf(example.session);
+        project.inputs.recipe = Recipe();
+        project.inputs.recipe->calibration.percentile = 91;
+        project.recovery = Recovery {};
+        kept = folder.filePath(QStringLiteral("a.qscope"));
+        QVERIFY(writeProject(project, kept.toStdString()).ok());
+    }
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    Autosave autosave(example.session, folder.path());
+    LessonWindow lesson(example);
+    example.window.offerRecovery({ kept });
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    auto* bar = example.window.findChild<QWidget*>(QStringLiteral("recoveryBar"));
+    QPushButton* restore = nullptr;
+    for (QPushButton* button : bar->findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("Restore"))
+            restore = button;
+    QVERIFY(restore && restore->isVisible());
+    QSignalSpy recovered(&example.session, &Session::recovered);
+    QTest::mouseClick(restore, Qt::LeftButton);
+    QVERIFY(!lesson.run.active());
+    QTRY_COMPARE_WITH_TIMEOUT(recovered.size(), 1, kPatience);
+    QCOMPARE(example.session.recipe().recipe().calibration.percentile, 91.0);
+    QVERIFY(example.session.unsaved());
+    QCOMPARE(autosave.path(), kept);
+    example.session.forgetUnsaved();
+}
+
+/// Of the panels of each step, once, drawn with lines and letters.
+void LessonStageTest::handoutsHaveCharts()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    std::vector<PrintedStep> printed;
+    lesson.run.print(false, [&](const std::vector<PrintedStep>& steps) { printed = steps; });
+    QTRY_VERIFY_WITH_TIMEOUT(!printed.empty(), kPatience);
+    LessonCharts charts;
+    const auto& steps = lesson.run.lesson().steps;
+    const auto first = charts.of(printed[0].snapshot, steps[0], true);
+    QCOMPARE(first.size(), size_t(1));
+    QVERIFY(first[0].caption.startsWith(QStringLiteral("Values of image")));
+    QVERIFY(first[0].vectors.size() > 1000);
+    QVERIFY(charts.of(printed[1].snapshot, steps[1], true).empty()); // it has the same
+    LessonStep hides = steps[0];
+    hides.hide = { "distribution" };
+    QVERIFY(LessonCharts().of(printed[0].snapshot, hides, true).empty());
+    QCOMPARE(LessonCharts().of(printed[0].snapshot, hides, false).size(), size_t(1));
+    const QString path = m_settings.filePath(QStringLiteral("a.pdf"));
+    QVERIFY(writeLessonPdf(path.toStdString(), lesson.run.lesson(), printed, false).ok());
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray bytes = file.readAll();
+    QVERIFY(bytes.startsWith("%PDF-") && !bytes.contains("/Subtype /Image"));
+}
+
+} // namespace qs::test
+
+QTEST_MAIN(qs::test::LessonStageTest)
+#include "test_lesson_stage.moc"
