@@ -138,6 +138,7 @@ void ExclusionTree::buildTree()
     m_tree->setItemDelegate(new NodeDelegate(m_session, m_tree));
     m_tree->setAccessibleName(tr("Quantized nodes"));
     m_tree->setHeaderHidden(true);
+    m_tree->setMinimumHeight(fontUnits(fontMetrics(), 30)); // a row and a half, where there is no room for more
     m_tree->setUniformRowHeights(true);
     m_tree->setIndentation(14);
     m_tree->setMinimumHeight(3 * fontUnits(fontMetrics(), kTreeRow));

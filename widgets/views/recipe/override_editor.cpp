@@ -30,7 +30,10 @@ namespace qs {
 
 namespace {
 
-constexpr std::array kOverrideTypes { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 };
+/// Of weights all of them, of activations but the last two.
+constexpr std::array kOverrideTypes { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4,
+    DType::UInt4 };
+constexpr int kTypesOfWeightsAlone = 2;
 constexpr std::array kOverrideCalibrators { Calibrator::MinMax, Calibrator::Percentile, Calibrator::Entropy,
     Calibrator::Mse };
 const QLocale kOverrideLocale = QLocale::c();
@@ -194,10 +197,7 @@ void OverrideEditor::buildFields()
     m_highest = addNumber(grid, 0, 2, tr("highest"));
     m_scale = addNumber(grid, 1, 0, tr("scale"));
     m_zeroPoint = addNumber(grid, 1, 2, tr("zero point"));
-    QStringList types { tr("as all") };
-    for (const DType type : kOverrideTypes)
-        types << toQt(dtypeName(type));
-    addChoice(grid, m_type, 2, 0, tr("type"), types);
+    addChoice(grid, m_type, 2, 0, tr("type"), { tr("as all") }); // refreshTensor() adds those that there are
     addChoice(grid, m_symmetric, 2, 2, tr("symmetric"), { tr("as all"), tr("off"), tr("on") });
     addChoice(grid, m_calibrator, 3, 0, tr("range by"),
         { tr("as all"), tr("min-max"), tr("percentile"), tr("entropy"), tr("MSE"), tr("given") });
@@ -355,8 +355,14 @@ void OverrideEditor::refreshTensor(const std::string& name)
     hint(m_highest, one ? numberText(params.high()) : QString());
     hint(m_scale, extentText(params.scale));
     hint(m_zeroPoint, extentText(params.zeroPoint));
+    const int offered = int(kOverrideTypes.size()) + 1 - (constant() ? 0 : kTypesOfWeightsAlone);
+    while (m_type->count() > offered)
+        m_type->removeItem(m_type->count() - 1);
+    while (m_type->count() < offered)
+        m_type->addItem(toQt(dtypeName(kOverrideTypes[size_t(m_type->count()) - 1])));
     const auto type = said.type ? std::ranges::find(kOverrideTypes, *said.type) : kOverrideTypes.end();
-    m_type->setCurrentIndex(type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1);
+    const int at = type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1;
+    m_type->setCurrentIndex(at < m_type->count() ? at : 0);
     m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);
     m_calibrator->setCurrentIndex(calibratorIndex(edits.recipe(), name));
     m_calibrator->setEnabled(!constant());

@@ -45,7 +45,7 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setAccessibleName(tr("Settings for all nodes"));
-    scroll->setMinimumHeight(fontUnits(fontMetrics(), 60));
+    scroll->setMinimumHeight(fontUnits(fontMetrics(), 34)); // a row
     for (QWidget* part : std::initializer_list<QWidget*> { scroll, m_nodes })
         part->setMinimumWidth(fontUnits(fontMetrics(), kLeastWidth)); // else the widest line would decide
     auto* splitter = new QSplitter(Qt::Vertical, this);
@@ -133,7 +133,6 @@ void WhatIfPanel::refreshDifference()
         return;
     const Theme& theme = m_session.theme();
     int row = 0;
-    bool judged = false;
     for (const NumberChange& change : numberChanges(parent ? *parent : *run, *run)) {
         auto* title = new ElidedLabel(Qt::ElideRight, this);
         title->setText(change.title);
@@ -159,12 +158,6 @@ void WhatIfPanel::refreshDifference()
         value->setPalette(colours);
         m_difference->addWidget(title, row, 0);
         m_difference->addWidget(value, row++, 1, Qt::AlignRight);
-        judged |= change.better != 0;
-    }
-    if (judged) { // more of it is good, or less
-        auto* key = new QLabel(tr("▲ better   ▼ worse"), this);
-        key->setObjectName(QStringLiteral("formLabel"));
-        m_difference->addWidget(key, row, 0, 1, 2, Qt::AlignRight);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "widgets/views/window/unsaved_question.h"
 
 #include <QDir>
+#include <QEvent>
 #include <QLabel>
 #include <QMenuBar>
 #include <QShortcut>
