@@ -214,6 +214,11 @@ Recipe withSymmetry(Recipe recipe, const std::string& tensor, std::optional<bool
     return withPart(std::move(recipe), tensor, &QuantOverride::symmetric, symmetric);
 }
 
+Recipe withReduceRange(Recipe recipe, const std::string& tensor, std::optional<bool> reduceRange)
+{
+    return withPart(std::move(recipe), tensor, &QuantOverride::reduceRange, reduceRange);
+}
+
 Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<int64_t> axis)
 {
     TensorOverride& override = overrideOf(recipe, tensor);

@@ -26,6 +26,8 @@ Recipe withRange(Recipe recipe, const std::string& tensor, double lowest, double
 Recipe withScale(Recipe recipe, const std::string& tensor, double scale, int64_t zeroPoint);
 Recipe withTensorType(Recipe recipe, const std::string& tensor, std::optional<DType> type);
 Recipe withSymmetry(Recipe recipe, const std::string& tensor, std::optional<bool> symmetric);
+/// Of a constant: one bit less for its codes.
+Recipe withReduceRange(Recipe recipe, const std::string& tensor, std::optional<bool> reduceRange);
 /// Of a constant: one scale for each index of that axis; nullopt: as the recipe says for all.
 Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<int64_t> axis);
 /// Another calibrator finds the range of this activation; nullopt: that of the recipe does. What was given goes.

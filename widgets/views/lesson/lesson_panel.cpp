@@ -18,6 +18,8 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
@@ -46,6 +48,20 @@ QString pairName(const LessonRun& run)
     return LessonPanel::tr("`%1`, %2").arg(fileName(own.floatPath).remove(u'`'), quantized.toHtmlEscaped());
 }
 
+/// Below the last step, once all are done.
+QString ending(const LessonRun& run)
+{
+    const LessonResult result = run.result();
+    if (run.progress().step + 1 != run.lesson().taught() || !result.complete)
+        return {};
+    const auto alone = std::ranges::count_if(result.steps, [](const StepResult& s) { return s.right && !s.shown; });
+    return LessonPanel::tr(
+        "**The lesson is complete:** %1 of %2 questions answered without *Show me*. *Lessons ▸ Results "
+        "as PDF…* and *Results as JSON…* write it down.")
+        .arg(alone)
+        .arg(result.steps.size());
+}
+
 /// One line a text of a step has, as CommonMark.
 QString wholeText(const LessonRun& run, bool presenting)
 {
@@ -71,6 +87,8 @@ QString wholeText(const LessonRun& run, bool presenting)
         parts << shown.told;
     if (!shown.explanation.isEmpty())
         parts << shown.explanation;
+    if (const QString end = ending(run); !end.isEmpty())
+        parts << end;
     return parts.join(QStringLiteral("\n\n"));
 }
 
@@ -243,7 +261,8 @@ void LessonPanel::takeStep()
 
 void LessonPanel::enter()
 {
-    QPushButton* first = m_run.question() ? m_hint : m_next;
+    QPushButton* ask = m_run.step().hints.empty() ? m_show : m_hint;
+    QPushButton* first = m_run.question() ? ask : m_next;
     first->setFocus(Qt::OtherFocusReason);
     m_form->begin();
 }
@@ -274,6 +293,7 @@ void LessonPanel::refreshButtons()
     m_form->setOpen(asks);
     for (QPushButton* one : { m_check, m_hint, m_show })
         one->setVisible(question);
+    m_hint->setVisible(question && !m_run.step().hints.empty()); // an examination has none
     m_check->setEnabled(asks && !m_run.busy() && m_form->complete());
     m_hint->setEnabled(asks && !m_run.busy() && shown.hints.size() < 3);
     m_hint->setText(shown.hints.size() >= 3 ? tr("No more hints") : tr("H&int %1 of 3").arg(shown.hints.size() + 1));

@@ -72,7 +72,8 @@ void narrowPictures(QTextDocument& document, double room)
 void fillLessonDocument(QTextDocument& document, const QString& markdown)
 {
     document.setMarkdown(markdown,
-        QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectCommonMark) | QTextDocument::MarkdownNoHTML);
+        QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | // tables
+            QTextDocument::MarkdownNoHTML);
 }
 
 QVariant lessonPicture(const QString& folder, const QUrl& name)

@@ -93,6 +93,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     , m_type(new ElidedCombo(this))
     , m_symmetric(new ElidedCombo(this))
     , m_calibrator(new ElidedCombo(this))
+    , m_reduce(new ElidedCombo(this))
     , m_reset(new QToolButton(this))
     , m_more(new QToolButton(this))
     , m_wrong(new QLabel(this))
@@ -201,6 +202,9 @@ void OverrideEditor::buildFields()
     addChoice(grid, m_symmetric, 2, 2, tr("symmetric"), { tr("as all"), tr("off"), tr("on") });
     addChoice(grid, m_calibrator, 3, 0, tr("range by"),
         { tr("as all"), tr("min-max"), tr("percentile"), tr("entropy"), tr("MSE"), tr("given") });
+    addChoice(grid, m_reduce, 3, 2, tr("reduce range"), { tr("as all"), tr("off"), tr("on") });
+    m_reduce->setToolTip(tr("Reduce range: one bit less for the codes of this weight, so that no sum of two products "
+                            "saturates"));
     grid->setColumnStretch(1, 1);
     grid->setColumnStretch(3, 1);
 }
@@ -220,6 +224,10 @@ void OverrideEditor::connectFields()
     connect(m_symmetric, &QComboBox::activated, this, [this](int index) {
         const auto symmetric = index == 0 ? std::nullopt : std::optional(index == 2);
         apply(withChoice(tr("Symmetry of %1: %2"), *m_symmetric), withSymmetry(begun(), tensor(), symmetric));
+    });
+    connect(m_reduce, &QComboBox::activated, this, [this](int index) {
+        const auto reduce = index == 0 ? std::nullopt : std::optional(index == 2);
+        apply(withChoice(tr("Reduce range of %1: %2"), *m_reduce), withReduceRange(begun(), tensor(), reduce));
     });
     connect(m_calibrator, &QComboBox::activated, this, &OverrideEditor::applyCalibrator);
 }
@@ -366,7 +374,10 @@ void OverrideEditor::refreshTensor(const std::string& name)
     m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);
     m_calibrator->setCurrentIndex(calibratorIndex(edits.recipe(), name));
     m_calibrator->setEnabled(!constant());
-    const std::array all { origins.range, origins.scale, origins.calibrator, origins.type, origins.symmetric };
+    m_reduce->setCurrentIndex(!said.reduceRange ? 0 : *said.reduceRange ? 2 : 1);
+    m_reduce->setEnabled(constant());
+    const std::array all { origins.range, origins.scale, origins.calibrator, origins.type, origins.symmetric,
+        origins.reduceRange };
     auto origin = std::ranges::find(all, std::optional(ValueOrigin::Override));
     m_reset->setEnabled(origin != all.end());
     if (origin == all.end())

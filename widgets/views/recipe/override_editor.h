@@ -61,7 +61,7 @@ private:
     ElidedCheck* m_quantize;
     QToolButton* m_parts; ///< of a unit of several nodes
     QLabel* m_origin;
-    QComboBox *m_type, *m_symmetric, *m_calibrator;
+    QComboBox *m_type, *m_symmetric, *m_calibrator, *m_reduce;
     QLineEdit *m_lowest, *m_highest, *m_scale, *m_zeroPoint;
     QToolButton *m_reset, *m_more;
     QLabel *m_wrong, *m_idle;
