@@ -22,6 +22,7 @@ option(QS_UNITY "Compile several sources at a time" ${QS_BUILD_ONCE})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16 CACHE STRING "How many")
 option(QS_PRECOMPILE "Compile what most tests include once" ${QS_BUILD_ONCE})
 set(QS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
+option(QS_LIBFUZZER "Build the targets of tests/fuzz for libFuzzer, which needs clang" OFF)
 
 add_library(qs_warnings INTERFACE)
 target_compile_options(qs_warnings INTERFACE -Wall -Wextra -Wpedantic $<IF:$<BOOL:${QS_UNITY}>,-Wshadow=local,-Wshadow> -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-restrict

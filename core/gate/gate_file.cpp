@@ -7,6 +7,11 @@
 // Its parser recurses into values and its tables into dotted keys: see kMostDots.
 #define TOML_EXCEPTIONS 0
 #define TOML_MAX_NESTED_VALUES 16
+// What it asserts of a text does not hold for every one ("[[[a]]]"); it finds the fault itself right behind.
+#define TOML_ASSERT(expression) static_assert(true)
+#include <toml++/impl/preprocessor.h>
+#undef TOML_ASSERT_ASSUME
+#define TOML_ASSERT_ASSUME(expression) static_assert(true)
 #include <toml++/toml.h>
 
 #include <algorithm>

@@ -158,7 +158,7 @@ void ModelMutator::mutateStorage(onnx::TensorProto& tensor)
         break;
     case 1: {
         static constexpr const char* kPlaces[] { "", ".", "../../../../etc/passwd", "/dev/zero", "model.onnx",
-            "nowhere" };
+            "nowhere", "weights.bin", "weights.bin" };
         tensor.set_data_location(onnx::TensorProto::EXTERNAL);
         tensor.clear_raw_data();
         auto* place = tensor.add_external_data();

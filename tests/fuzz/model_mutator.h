@@ -22,6 +22,12 @@ public:
     /// One to three changes of what is stored and how it is wired: constants cut, left out, moved to other files or
     /// read in place of others, nodes doubled, left out or exchanged, names made equal, long or strange.
     void rewire(onnx::ModelProto& model);
+    /// One to three changes of what is said around the nodes and inside them: outputs too many, inputs and outputs of
+    /// the graph, sizes by name, types of values in between, tensors in attributes, sparse constants, bodies,
+    /// functions.
+    void reframe(onnx::ModelProto& model);
+    /// Some of all these; bytes that are no model stay as they are.
+    std::string changed(const std::string& bytes);
     size_t below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(m_random); }
 
 private:
@@ -34,6 +40,9 @@ private:
     void mutateStorage(onnx::TensorProto& tensor);
     void mutateNodes(onnx::GraphProto& graph);
     std::string anyName(const onnx::GraphProto& graph);
+    void mutateFrame(onnx::GraphProto& graph);
+    void mutateInside(onnx::ModelProto& model, onnx::NodeProto& node);
+    void makeSparse(onnx::GraphProto& graph);
     std::mt19937_64 m_random;
     std::vector<std::string> m_opTypes;
 };

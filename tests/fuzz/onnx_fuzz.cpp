@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/fuzz/byte_mutator.h"
+#include "tests/fuzz/fuzz_rounds.h"
 #include "tests/onnx/model_bytes.h"
 
 #include <QFile>
@@ -10,43 +12,6 @@ using namespace qs;
 using namespace qs::test;
 
 namespace {
-
-/// Damages bytes the way disks, networks and attackers do.
-class Mutator {
-public:
-    explicit Mutator(unsigned seed)
-        : m_random(seed)
-    {
-    }
-    std::string damaged(std::string bytes)
-    {
-        for (size_t n = 1 + below(4); n > 0 && !bytes.empty(); --n)
-            switch (below(6)) {
-            case 0:
-                bytes[below(bytes.size())] ^= static_cast<char>(1 << below(8));
-                break;
-            case 1:
-                bytes[below(bytes.size())] = static_cast<char>(below(256));
-                break;
-            case 2:
-                bytes.resize(below(bytes.size()) + 1);
-                break;
-            case 3:
-                bytes.insert(below(bytes.size()), below(20) + 1, static_cast<char>(below(256)));
-                break;
-            case 4:
-                bytes.erase(below(bytes.size()), below(20) + 1);
-                break;
-            default: // a part repeated elsewhere
-                bytes.insert(below(bytes.size()), bytes.substr(below(bytes.size()), below(200)));
-            }
-        return bytes;
-    }
-    size_t below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(m_random); }
-
-private:
-    std::mt19937 m_random;
-};
 
 /// Reads everything a graph offers, so that sanitizers see storage that is too short.
 size_t readAll(const Graph& graph);
@@ -82,13 +47,6 @@ size_t readAll(const Graph& graph)
     return sum;
 }
 
-unsigned setting(const char* name, unsigned fallback)
-{
-    bool ok = false;
-    const unsigned value = qEnvironmentVariable(name).toUInt(&ok);
-    return ok ? value : fallback;
-}
-
 } // namespace
 
 class OnnxFuzz : public QObject {
@@ -103,7 +61,7 @@ private slots:
     void damagedModels()
     {
         const std::string whole = richModel().SerializeAsString();
-        Mutator mutator(m_seed);
+        ByteMutator mutator(m_seed);
         size_t opened = 0;
         size_t sum = 0;
         for (unsigned round = 0; round < m_rounds; ++round) {
@@ -124,7 +82,7 @@ private slots:
         onnx::TensorProto tensor;
         setRaw(&tensor, "x", onnx::TensorProto::FLOAT, { 16, 32 }, std::string(2048, 'f'));
         const std::string whole = tensor.SerializeAsString();
-        Mutator mutator(m_seed);
+        ByteMutator mutator(m_seed);
         QTemporaryDir folder;
         for (unsigned round = 0; round < m_rounds / 10; ++round) {
             QFile file(folder.filePath("x.pb"));
@@ -145,7 +103,7 @@ private slots:
 
     void noise()
     {
-        Mutator mutator(m_seed);
+        ByteMutator mutator(m_seed);
         for (unsigned round = 0; round < m_rounds; ++round) {
             std::string bytes(mutator.below(300), '\0');
             for (char& c : bytes)

@@ -143,6 +143,8 @@ void GateFileTest::faults_data()
     row("file with a zero", "[baseline]\nfile = \"base.json\\u0000x\"\nmax_loss_db = 1\n", { "line 2", "file" });
     row("loss below 0", "[baseline]\nfile = \"base.json\"\nmax_loss_db = -1\n", { "line 3", "max_loss_db" });
     row("no TOML", "[outputs]\nmin_sqnr_db =\n", { "line 2", "no TOML" });
+    row("three brackets", "[outputs]\nmin_top1 = 1\n[[[x]]]\n", { "line 3", "no TOML" });
+    row("a header that is no key", "[!]\n", { "line 1", "no TOML" });
     row("said twice", "[outputs]\nmin_top1 = 1\nmin_top1 = 0\n", { "line 3", "no TOML" });
     row("part said twice", "[outputs]\nmin_top1 = 1\n[outputs]\nmin_sqnr_db = 0\n", { "line 3", "no TOML" });
     row("no UTF-8", "[outputs]\n# \xff\nmin_top1 = 1\n", { "line 2", "no TOML" });
