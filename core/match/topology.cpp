@@ -67,6 +67,13 @@ private:
     mutable Weights m_ofFloat, m_ofQuant;
 };
 
+/// Its first one; invalid where it has none.
+ValueId output(const CanonicalGraph& g, NodeId id)
+{
+    const auto& outputs = g.graph().node(id).outputs;
+    return outputs.empty() ? ValueId() : outputs[0];
+}
+
 class Walker {
 public:
     Walker(const GraphPair& g, Correspondence& found)
@@ -98,8 +105,6 @@ private:
         double confidence = 0;
         bool changesValues = false; ///< the detour is more than reshapes
     };
-
-    ValueId output(const CanonicalGraph& g, NodeId id) const { return g.graph().node(id).outputs[0]; }
 
     void visit(NodeId id)
     {
@@ -213,6 +218,8 @@ private:
                     if (m_q.opClass(reader) == wanted && !m_found.taken.contains(reader)
                         && readsAll(reader, inputs, detour))
                         fitting.push_back(reader);
+                    else if (!output(m_q, reader).valid())
+                        continue;
                     else if (m_q.kind(reader) == FlowKind::Affine || m_q.kind(reader) == FlowKind::Reshape
                         || (m_q.kind(reader) == FlowKind::Activation && !activation))
                         next.push_back(m_q.root(output(m_q, reader)));

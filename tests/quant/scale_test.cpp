@@ -257,6 +257,7 @@ private slots:
     {
         const float tiny = fromBits(0x3057972C);
         const Tensor bias = Tensor::of<float>({ 3 }, { 5, -4.5f, 0.25f });
+        QVERIFY(!quantizeBias(bias, 0.5f, std::span<const float>()).ok()); // a weight without channels
         const auto cut = quantizeBias(bias, 0.5f, std::vector<float> { tiny });
         QVERIFY(cut.ok() && cut->saturated);
         QCOMPARE(toInts(cut->codes), (std::vector<int64_t> { 2147483647, -2147483648LL, 637500000 }));

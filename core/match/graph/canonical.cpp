@@ -60,7 +60,8 @@ CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
             else
                 m_activations.push_back(out);
         }
-        if (kind != FlowKind::Same)
+        // From a node without outputs nothing follows: it is nobody's reader here.
+        if (kind != FlowKind::Same && !node.outputs.empty())
             for (ValueId in : inputs)
                 m_readers[in.index()].emplace_back(n);
     }
@@ -96,7 +97,8 @@ std::string CanonicalGraph::opClass(NodeId id) const
 
 bool CanonicalGraph::isHeavy(NodeId id) const
 {
-    if (!oneOf(floatOpType(graph().node(id)), { "Conv", "ConvTranspose", "MatMul", "Gemm" }))
+    const Node& node = graph().node(id);
+    if (node.outputs.empty() || !oneOf(floatOpType(node), { "Conv", "ConvTranspose", "MatMul", "Gemm" }))
         return false;
     const auto [t, q] = storedWeight(id);
     return t && t->count() > 0 && (isFloat(t->dtype()) || q);

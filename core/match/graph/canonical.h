@@ -25,7 +25,7 @@ public:
     const Plan& plan() const { return *m_plan; }
     const Graph& graph() const { return m_plan->graph(); }
     /// The value that `id` is a copy of, through nodes of kind Same (quantizers included).
-    ValueId root(ValueId id) const { return m_root[id.index()]; }
+    ValueId root(ValueId id) const { return id.valid() ? m_root[id.index()] : id; }
     FlowKind kind(NodeId id) const { return m_kind[id.index()]; }
     /// Nodes that read a root, directly or through copies; nodes of kind Same left out. Node order.
     const std::vector<NodeId>& readers(ValueId rootId) const { return m_readers[rootId.index()]; }

@@ -82,8 +82,8 @@ Result<QuantizedBias> quantizeBias(
     out.real = bias.dtype();
     out.scale = biasScales(out.real, inputScale, weightScales, rules.beta);
     const size_t channels = out.scale.size();
-    // Numpy's broadcast: the scales lie along the last dimension.
-    if (channels > 1 && (bias.rank() == 0 || bias.dim(bias.rank() - 1) != int64_t(channels)))
+    // Numpy's broadcast: the scales lie along the last dimension. A weight without channels has none.
+    if (channels != 1 && (bias.rank() == 0 || bias.dim(bias.rank() - 1) != int64_t(channels)))
         return unfitting(values.size(), channels);
     const bool wide = rules.wideScales && out.real == DType::Float16 && losesBias(values, out.scale);
     const bool none = rules.noneForBetaZero && rules.beta == 0;

@@ -8,11 +8,11 @@
 
 namespace qs::test {
 
-void Trial::command(const Arguments& arguments)
+bool Trial::command(const Arguments& arguments)
 {
     if (m_watch)
         m_cancel = m_watch->next(commandLine(arguments), m_fileBytes);
-    judge(carriedOut(arguments, m_cancel), commandLine(arguments));
+    return judge(carriedOut(arguments, m_cancel), commandLine(arguments));
 }
 
 void Trial::judge(const Issue& issue, const std::string& asked)

@@ -26,8 +26,9 @@ public:
     }
     const FuzzFolder& folder() const { return m_folder; }
     const CancelToken& cancel() const { return m_cancel; }
-    /// Carries a command of the program out. Issues are right answers, but not one that is our own fault.
-    void command(const Arguments& arguments);
+    /// Carries a command of the program out. Issues are right answers, but not one that is our own fault. False: an
+    /// issue.
+    bool command(const Arguments& arguments);
     /// What a function says.
     void judge(const Issue& issue, const std::string& asked);
     template <class T> bool judge(const Result<T>& result, const std::string& asked)
