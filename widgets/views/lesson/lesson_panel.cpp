@@ -7,7 +7,9 @@
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/lesson/answer_form.h"
 #include "widgets/views/lesson/lesson_text.h"
+#include "widgets/views/theme/restyling.h"
 
+#include <QApplication>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -24,7 +26,8 @@ namespace qs {
 
 namespace {
 
-constexpr int kStepsShown = 5;
+constexpr int kStepsShown = 5, kStepsShownHigh = 12; ///< the second in a panel that is high
+constexpr int kHighPanel = 800; ///< font units
 constexpr int kSeedWidth = 70; ///< font units
 constexpr double kPresentedScale = 1.5;
 
@@ -289,6 +292,10 @@ void LessonPanel::refreshButtons()
     const ShownStep& shown = m_run.shown();
     const bool question = m_run.question() != nullptr;
     const bool asks = question && !shown.answered && shownYet(shown);
+    // What is disabled gives the focus away, to whatever comes next.
+    const QWidget* focus = QApplication::focusWidget();
+    const bool inQuestion
+        = focus && (m_form->isAncestorOf(focus) || focus == m_check || focus == m_show || focus == m_hint);
     m_form->setVisible(question);
     m_form->setOpen(asks);
     for (QPushButton* one : { m_check, m_hint, m_show })
@@ -302,14 +309,12 @@ void LessonPanel::refreshButtons()
     const bool last = m_run.progress().step + 1 >= m_run.lesson().steps.size();
     m_next->setEnabled(!last && !m_run.busy());
     m_next->setText(last ? tr("Last step") : tr("&Next"));
+    if (inQuestion && shown.answered)
+        (m_next->isEnabled() ? static_cast<QWidget*>(m_next) : m_text)->setFocus(Qt::OtherFocusReason);
     QPushButton* main = asks ? m_check : m_next;
     for (QPushButton* one : { m_check, m_next }) {
-        const char* kind = one == main ? "primary" : "plain";
-        if (one->property(kind).toBool())
-            continue;
-        one->setProperty("primary", one == main);
-        one->setProperty("plain", one != main);
-        one->setStyleSheet(one->styleSheet()); // looks at its properties again
+        setStyled(*one, "primary", one == main);
+        setStyled(*one, "plain", one != main);
     }
 }
 
@@ -333,7 +338,8 @@ void LessonPanel::refreshSteps()
     }
     m_steps->setCurrentRow(int(m_run.progress().step));
     const int line = m_steps->count() > 0 ? m_steps->sizeHintForRow(0) : fontMetrics().height();
-    m_steps->setFixedHeight(line * std::min(kStepsShown, m_steps->count()) + 2 * m_steps->frameWidth());
+    const int most = height() > fontUnits(fontMetrics(), kHighPanel) ? kStepsShownHigh : kStepsShown;
+    m_steps->setFixedHeight(line * std::min(most, m_steps->count()) + 2 * m_steps->frameWidth());
 }
 
 } // namespace qs

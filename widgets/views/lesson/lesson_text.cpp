@@ -113,6 +113,7 @@ void LessonText::showText(const QString& markdown, const QString& folder)
     m_markdown = markdown;
     fillLessonDocument(*document(), markdown);
     scaleCode(*document(), font());
+    setTextCursor(QTextCursor(document())); // it went to the end with the text, and would be scrolled to
     fit();
     verticalScrollBar()->setValue(at);
     if (goesOn) // what came is at its end
@@ -130,8 +131,15 @@ void LessonText::setScale(double scale)
 
 void LessonText::fit()
 {
-    narrowPictures(*document(), viewport()->width() - 2 * document()->documentMargin());
-    setMaximumHeight(int(std::ceil(document()->size().height())) + 2);
+    const int at = verticalScrollBar()->value();
+    const double wide = contentsRect().width(); // without a bar beside it, which is there only while it is too low
+    narrowPictures(*document(), wide - verticalScrollBar()->sizeHint().width() - 2 * document()->documentMargin());
+    const double before = document()->textWidth();
+    document()->setTextWidth(wide);
+    const int below = document()->idealWidth() > wide ? horizontalScrollBar()->sizeHint().height() : 0;
+    setMaximumHeight(int(std::ceil(document()->size().height())) + below + 2);
+    document()->setTextWidth(before);
+    verticalScrollBar()->setValue(at);
 }
 
 void LessonText::resizeEvent(QResizeEvent* event)
