@@ -42,8 +42,9 @@ void scaleCode(QTextDocument& document, const QFont& font)
     }
 }
 
-/// Pictures are no wider than the text.
-void narrowPictures(QTextDocument& document, double room)
+/// Pictures are no wider than the text, and drawn for the width that they have: scaled by the document, thin letters
+/// lose their lines.
+void narrowPictures(QTextDocument& document, const QString& folder, double room, double pixelRatio)
 {
     std::vector<std::pair<int, QTextImageFormat>> pictures;
     for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
@@ -52,11 +53,14 @@ void narrowPictures(QTextDocument& document, double room)
             if (!format.isValid())
                 continue;
             const auto picture = document.resource(QTextDocument::ImageResource, format.name()).value<QImage>();
-            const double width = std::min(room, double(picture.width()));
-            if (picture.isNull() || width <= 0 || format.width() == width)
+            const QImage whole = lessonPicture(folder, QUrl(format.name())).value<QImage>();
+            const double width = std::floor(std::min(room, double(whole.width())));
+            if (whole.isNull() || width <= 0 || (format.width() == width && !picture.isNull()))
                 continue;
             format.setWidth(width);
-            format.setHeight(width * picture.height() / picture.width());
+            format.setHeight(std::round(width * whole.height() / whole.width()));
+            document.addResource(QTextDocument::ImageResource, QUrl(format.name()),
+                lessonPicture(folder, QUrl(format.name()), QSizeF(width, format.height()) * pixelRatio));
             pictures.emplace_back(at.fragment().position(), format);
         }
     QTextCursor cursor(&document);
@@ -76,7 +80,7 @@ void fillLessonDocument(QTextDocument& document, const QString& markdown)
             QTextDocument::MarkdownNoHTML);
 }
 
-QVariant lessonPicture(const QString& folder, const QUrl& name)
+QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pixels)
 {
     if (folder.isEmpty() || !name.isRelative())
         return {};
@@ -87,6 +91,8 @@ QVariant lessonPicture(const QString& folder, const QUrl& name)
     const QSize size = reader.size();
     if (!size.isValid() || size.width() > kLargestPicture || size.height() > kLargestPicture)
         return {};
+    if (!pixels.isEmpty())
+        reader.setScaledSize(pixels.toSize());
     return reader.read();
 }
 
@@ -133,7 +139,8 @@ void LessonText::fit()
 {
     const int at = verticalScrollBar()->value();
     const double wide = contentsRect().width(); // without a bar beside it, which is there only while it is too low
-    narrowPictures(*document(), wide - verticalScrollBar()->sizeHint().width() - 2 * document()->documentMargin());
+    narrowPictures(*document(), m_folder,
+        wide - verticalScrollBar()->sizeHint().width() - 2 * document()->documentMargin(), devicePixelRatioF());
     const double before = document()->textWidth();
     document()->setTextWidth(wide);
     const int below = document()->idealWidth() > wide ? horizontalScrollBar()->sizeHint().height() : 0;

@@ -27,7 +27,7 @@ private:
 
 /// The same document, for paper; `folder` is where its pictures lie.
 void fillLessonDocument(QTextDocument& document, const QString& markdown);
-/// A picture of the folder, or nothing.
-QVariant lessonPicture(const QString& folder, const QUrl& name);
+/// A picture of the folder, of so many pixels (empty: its own), or nothing.
+QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pixels = {});
 
 } // namespace qs
