@@ -50,6 +50,7 @@ private slots:
     void trialsEqualTheQuantizer();
     void blocksEqualANaiveLoop_data();
     void blocksEqualANaiveLoop();
+    void blocksOfTheOperator();
     void storedForms();
     void channelsAndOutliers();
     void equalization();
@@ -88,6 +89,39 @@ void WeightLabTests::trialsEqualTheQuantizer()
         QVERIFY2(close(trial.sqnrDb, db(signal, noise), 1e-4), weightTrialName(trial).c_str());
         QCOMPARE(trial.channelSqnrDb.size(), size_t(weight.dim(size_t(axis))));
     }
+}
+
+/// MatMulNBits stores [N, K] in blocks along K, and a symmetric scale is the value of largest magnitude over -8.
+void WeightLabTests::blocksOfTheOperator()
+{
+    const size_t rows = 24, columns = 10, size = 16;
+    const auto x = normals(rows * columns, 23);
+    const Prepared model
+        = twoLayers(Tensor::of<float>({ int64_t(rows), int64_t(columns) }, x), Tensor::of<float>({ 1, 1 }, { 1 }));
+    WeightRow row = rowFor(model, "w1", 1);
+    row.params = { DType::UInt4, { 1, 1 }, { 8, 8 }, 1, int64_t(size) };
+    row.turned = true;
+    const auto lab = weightLab(FoldedConstants(model.plan), row);
+    QVERIFY(lab);
+    const auto trial
+        = std::ranges::find_if(lab->trials, [&](const WeightTrial& t) { return storesLike(t, row.params); });
+    QVERIFY(trial != lab->trials.end());
+    double signal = 0, noise = 0;
+    for (size_t c = 0; c < columns; ++c)
+        for (size_t from = 0; from < rows; from += size) {
+            const size_t end = std::min(from + size, rows);
+            float most = 0;
+            for (size_t k = from; k < end; ++k)
+                most = std::fabs(x[k * columns + c]) > std::fabs(most) ? x[k * columns + c] : most;
+            const float scale = most / -8;
+            for (size_t k = from; k < end; ++k) {
+                const float v = x[k * columns + c];
+                const double code = std::clamp(std::nearbyint(double(v / scale)), -8.0, 7.0);
+                signal += double(v) * v;
+                noise += (code * scale - v) * (code * scale - v);
+            }
+        }
+    QVERIFY2(close(trial->sqnrDb, db(signal, noise), 0.02), qPrintable(QString::number(trial->sqnrDb.value_or(0))));
 }
 
 void WeightLabTests::blocksEqualANaiveLoop_data()

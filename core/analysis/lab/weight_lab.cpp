@@ -8,6 +8,7 @@
 #include "core/quant/correct/equalize.h"
 #include "core/quant/correct/layers.h"
 #include "core/quant/params/weights.h"
+#include "core/quant/weight_only/block_codes.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -86,22 +87,57 @@ double blockedNoise(std::span<const float> channel, size_t c, int64_t axis, cons
     return noise;
 }
 
+bool isUnsigned(DType type) { return codeRange(type).value_or(CodeRange { -1, 0 }).low == 0; }
+
 /// A weight, and how the file stores it.
 struct Tried {
     const Tensor& weight;
     const ChannelMajor& x;
     int64_t axis; ///< of the channels
     const QuantParams& stored;
+    bool turned; ///< see WeightRow
     std::vector<double> powers;
+    /// Of the blocks, in the weight's own shape.
+    int64_t blockAxis() const { return turned ? 1 - *stored.axis : *stored.axis; }
+    /// MatMulNBits makes its scales in a way of its own.
+    bool forOperator() const { return turned && axis == 1 && blockAxis() == 0 && isUnsigned(stored.dtype); }
 };
+
+/// What each column of a matrix [K, N] loses in the blocks of MatMulNBits, as MLAS makes them (the default of ONNX
+/// Runtime's quantizer and of the model builder).
+Result<std::vector<double>> operatorNoises(const Tensor& weight, const WeightTrial& trial)
+{
+    BlockRules rules;
+    rules.bits = int(dtypeBits(trial.type));
+    rules.blockSize = trial.blockSize;
+    rules.symmetric = trial.symmetric;
+    QS_TRY(const BlockMatrix made, quantizeBlocks(weight, rules));
+    const auto x = weight.data<float>();
+    std::vector<double> noises(size_t(made.columns));
+    for (size_t c = 0; c < noises.size(); ++c)
+        for (size_t k = 0; k < size_t(made.rows); ++k) {
+            const size_t block = made.at(c, k / size_t(trial.blockSize));
+            const int code = made.codes[c * size_t(made.rows) + k];
+            const int zero = trial.symmetric ? 1 << (rules.bits - 1) : made.zeroPoints[block];
+            const double error = double(float(code - zero) * made.scales[block]) - double(x[k * noises.size() + c]);
+            noises[c] += error * error;
+        }
+    return noises;
+}
 
 /// Fills in what the trial asks for; false where the weight cannot be quantized so.
 bool tryOut(const Tried& of, WeightTrial& trial)
 {
     const ScaleRules rules { trial.type, DType::Float32, trial.symmetric, false, std::nullopt, false };
     const bool blocked = trial.blockSize > 0;
+    if (blocked && of.forOperator()) {
+        const auto noises = operatorNoises(of.weight, trial);
+        if (noises.ok())
+            fill(trial, of.powers, *noises);
+        return noises.ok();
+    }
     const auto params = blocked
-        ? blockedWeightParams(of.weight, rules, *of.stored.axis, trial.blockSize)
+        ? blockedWeightParams(of.weight, rules, of.blockAxis(), trial.blockSize)
         : weightParams(of.weight, rules, trial.perChannel ? std::optional(of.axis) : std::nullopt);
     if (!params.ok())
         return false;
@@ -113,17 +149,16 @@ bool tryOut(const Tried& of, WeightTrial& trial)
     return true;
 }
 
-bool isUnsigned(DType type) { return codeRange(type).value_or(CodeRange { -1, 0 }).low == 0; }
-
 /// Blocks have the parameters of a matrix only.
 bool triesBlocks(const Tensor& weight, const QuantParams& stored)
 {
     return stored.blockSize > 0 && stored.axis && *stored.axis >= 0 && *stored.axis < 2 && weight.rank() == 2;
 }
 
-std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, int64_t axis, const QuantParams& stored)
+std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, const WeightRow& row)
 {
-    const Tried of { weight, x, axis, stored, signalPowers(x) };
+    const QuantParams& stored = row.params;
+    const Tried of { weight, x, row.channelAxis, stored, row.turned && weight.rank() == 2, signalPowers(x) };
     std::vector<WeightTrial> trials;
     const auto add = [&](WeightTrial trial) {
         if (tryOut(of, trial))
@@ -188,7 +223,8 @@ std::vector<WeightChannel> channelsOfRow(const WeightRow& row, const ChannelMajo
 {
     std::vector<WeightChannel> channels(x.channels());
     const QuantParams& params = row.params;
-    const bool along = params.axis && *params.axis == row.channelAxis && params.blockSize == 0;
+    const int64_t axis = !params.axis ? -1 : row.turned ? 1 - *params.axis : *params.axis;
+    const bool along = axis == row.channelAxis && params.blockSize == 0;
     for (size_t c = 0; c < channels.size(); ++c) {
         const auto values = x.channel(c);
         const auto [low, high] = std::ranges::minmax_element(values);
@@ -214,7 +250,7 @@ EqualizedTrial equalizedTrial(const Tensor& weight, const WeightRow& row)
     for (size_t c = 0; c < x.channels(); ++c)
         trial.channelAbsMax.push_back(largestMagnitude(x.channel(c)));
     trial.rangeRatio = largestOverMedian(trial.channelAbsMax);
-    trial.trials = allTrials(weight, x, row.channelAxis, row.params);
+    trial.trials = allTrials(weight, x, row);
     return trial;
 }
 
@@ -281,7 +317,7 @@ std::optional<WeightLab> weightLab(
     const Tensor weight = asFloat32(*constant);
     const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), row.channelAxis));
     WeightLab lab;
-    lab.trials = allTrials(weight, x, row.channelAxis, row.params);
+    lab.trials = allTrials(weight, x, row);
     if (lab.trials.empty()) // not finite
         return std::nullopt;
     lab.channels = channelsOfRow(row, x);

@@ -30,7 +30,8 @@ struct WeightRow {
     std::string name, quantizedName, node, opType;
     NodeId floatNode, quantNode;
     bool bias = false; ///< an int32 bias
-    QuantParams params;
+    QuantParams params; ///< as stored
+    bool turned = false; ///< the codes of a matrix lie with its axes exchanged, as MatMulNBits has them
     Shape shape;
     bool part = false; ///< the quantized file keeps it in one constant with others
     int64_t channelAxis = 0; ///< axis of the per-channel numbers below (output channels)

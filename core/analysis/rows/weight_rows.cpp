@@ -171,6 +171,7 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
     addPairSums(sums, x.data(), y.data(), nullptr, x.size(), nullptr, {});
     row.similarity = similarityOf(sums);
     row.part = codes.count() != weight.count();
+    row.turned = wp.transposed && codes.rank() == 2;
     fillAgainstGrid(codes, q.params, wp, weight, y, sums.xx, row);
     const Node& node = pair.floatPlan->graph().node(wp.floatNode);
     row.channelAxis = outputAxis(node, inputSlot(node, wp.floatValue), row.shape, row.bias);
