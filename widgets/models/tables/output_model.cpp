@@ -17,6 +17,30 @@ bool hasScores(const Comparison& comparison)
     return std::ranges::any_of(comparison.outputs, [](const OutputRow& row) { return row.positions > 0; });
 }
 
+bool hasTokens(const Comparison& comparison)
+{
+    return std::ranges::any_of(comparison.outputs, [](const OutputRow& row) { return row.language.has_value(); });
+}
+
+/// Float → quantized; empty for other outputs than a language model's.
+QString perplexityText(const OutputRow& row)
+{
+    if (!row.language || !row.language->floatLoss)
+        return {};
+    return numberText(row.language->floatPerplexity(), 4) + QStringLiteral(" → ")
+        + numberText(row.language->quantPerplexity(), 4);
+}
+
+QString languageTip(const OutputRow& row)
+{
+    const LanguageRow& l = *row.language;
+    return OutputModel::tr(
+        "exp of the loss, the mean of −log p(next token): %1 → %2, over %3 prompts of %4 positions.\n"
+        "KL divergence of the next token: %5 on average, %6 at the 99th percentile, %7 at most.")
+        .arg(numberText(l.floatLoss, 5), numberText(l.quantLoss, 5), countText(l.prompts), countText(l.positions),
+            numberText(l.klMean), numberText(l.klP99), numberText(l.klMax));
+}
+
 /// The first output whose task has a number; null: none has.
 const OutputRow* agreeingOutput(const Comparison& comparison)
 {
@@ -69,6 +93,9 @@ OutputModel::OutputModel(QObject* parent)
         { { tr("KL"), definitionText(definition::kKl), QStringLiteral("0.00123"), Value, kDown, true, {}, false,
               hasScores },
             numbers<R>(&R::klMean) },
+        { { tr("perplexity"), tr("Of the next token, float → quantized. Lower is better."),
+              QStringLiteral("29.16 → 29.81"), Text, kDown, true, {}, false, hasTokens },
+            words<R>(perplexityText), [](const R& row) { return row.language ? languageTip(row) : QString(); } },
         { { tr("quantized name"), tr("Name in the quantized file"), QStringLiteral("probabilities"), Text, kUp, false },
             words<R>(&R::quantizedName) },
     });
@@ -107,6 +134,8 @@ std::vector<SummaryItem> outcomeSummary(const Comparison& comparison)
                 .arg(countText(accuracy.labels), countText(comparison.flipped.size())) });
     } else if (const OutputRow* told = agreeingOutput(comparison)) {
         const QString details = taskDetails(told->task);
+        if (const QString perplexity = perplexityText(*told); !perplexity.isEmpty())
+            items.push_back({ OutputModel::tr("Perplexity"), perplexity, languageTip(*told) });
         items.push_back({ agreementName(told->task.what.kind), agreementText(told->task),
             OutputModel::tr("%1 Over %2.").arg(definitionText(definition::kTask), provenanceText(comparison))
                 + (details.isEmpty() ? QString() : u'\n' + details) });
