@@ -9,7 +9,6 @@
 #include "widgets/views/lesson/lesson_text.h"
 #include "widgets/views/theme/restyling.h"
 
-#include <QApplication>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -138,13 +137,18 @@ LessonPanel::LessonPanel(Session& session, LessonRun& run, QWidget* parent)
     connect(&session, &Session::settled, this, &LessonPanel::refreshButtons);
     connect(m_form, &AnswerForm::edited, this, &LessonPanel::refreshButtons);
     const auto check = [this] {
-        if (m_check->isEnabled())
-            m_run.check(m_form->answer());
+        if (!m_check->isEnabled())
+            return;
+        m_asked = true;
+        m_run.check(m_form->answer());
     };
     connect(m_form, &AnswerForm::submitted, this, check);
     connect(m_check, &QPushButton::clicked, this, check);
     connect(m_hint, &QPushButton::clicked, &run, &LessonRun::hint);
-    connect(m_show, &QPushButton::clicked, &run, &LessonRun::showMe);
+    connect(m_show, &QPushButton::clicked, this, [this] {
+        m_asked = true;
+        m_run.showMe();
+    });
     connect(m_setUp, &QPushButton::clicked, &run, &LessonRun::setUp);
     connect(m_next, &QPushButton::clicked, this, [this] { next(); });
     connect(m_again, &QPushButton::clicked, this, [this] { emit seedAsked(m_seed->text()); });
@@ -270,6 +274,16 @@ void LessonPanel::enter()
     m_form->begin();
 }
 
+/// What was disabled gave the focus away, to whatever came next in the window.
+void LessonPanel::focusNext()
+{
+    if (!m_run.active())
+        return;
+    if (!m_run.shown().answered)
+        return m_form->begin();
+    (m_next->isEnabled() ? static_cast<QWidget*>(m_next) : m_text)->setFocus(Qt::OtherFocusReason);
+}
+
 void LessonPanel::refresh()
 {
     m_pages->setCurrentIndex(m_run.active() ? 1 : 0);
@@ -292,10 +306,6 @@ void LessonPanel::refreshButtons()
     const ShownStep& shown = m_run.shown();
     const bool question = m_run.question() != nullptr;
     const bool asks = question && !shown.answered && shownYet(shown);
-    // What is disabled gives the focus away, to whatever comes next.
-    const QWidget* focus = QApplication::focusWidget();
-    const bool inQuestion
-        = focus && (m_form->isAncestorOf(focus) || focus == m_check || focus == m_show || focus == m_hint);
     m_form->setVisible(question);
     m_form->setOpen(asks);
     for (QPushButton* one : { m_check, m_hint, m_show })
@@ -309,8 +319,10 @@ void LessonPanel::refreshButtons()
     const bool last = m_run.progress().step + 1 >= m_run.lesson().steps.size();
     m_next->setEnabled(!last && !m_run.busy());
     m_next->setText(last ? tr("Last step") : tr("&Next"));
-    if (inQuestion && shown.answered)
-        (m_next->isEnabled() ? static_cast<QWidget*>(m_next) : m_text)->setFocus(Qt::OtherFocusReason);
+    if (m_asked && !m_run.busy()) {
+        m_asked = false;
+        QMetaObject::invokeMethod(this, &LessonPanel::focusNext, Qt::QueuedConnection); // after panels that come back
+    }
     QPushButton* main = asks ? m_check : m_next;
     for (QPushButton* one : { m_check, m_next }) {
         setStyled(*one, "primary", one == main);

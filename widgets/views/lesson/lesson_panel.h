@@ -43,6 +43,7 @@ private:
     QWidget* makeButtons();
     QWidget* makeFoot();
     void takeStep();
+    void focusNext();
     void refresh();
     void refreshText();
     void refreshButtons();
@@ -59,6 +60,7 @@ private:
     QPushButton *m_check, *m_hint, *m_show, *m_next, *m_setUp, *m_again;
     QWidget* m_foot = nullptr;
     bool m_presenting = false;
+    bool m_asked = false; ///< Check or Show me was pressed, and its job is not done
     double m_scale = 1;
 };
 

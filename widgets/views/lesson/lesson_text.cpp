@@ -113,7 +113,7 @@ void LessonText::showText(const QString& markdown, const QString& folder)
 {
     if (markdown == m_markdown && folder == m_folder)
         return;
-    const bool goesOn = folder == m_folder && !m_markdown.isEmpty() && markdown.startsWith(m_markdown.left(200));
+    const bool goesOn = folder == m_folder && !m_markdown.isEmpty() && markdown.startsWith(m_markdown);
     const int at = goesOn ? verticalScrollBar()->value() : 0;
     m_folder = folder;
     m_markdown = markdown;
@@ -122,8 +122,9 @@ void LessonText::showText(const QString& markdown, const QString& folder)
     setTextCursor(QTextCursor(document())); // it went to the end with the text, and would be scrolled to
     fit();
     verticalScrollBar()->setValue(at);
-    if (goesOn) // what came is at its end
-        verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+    if (goesOn) // what came is at its end; how much of it is seen is known once the layout is done
+        QMetaObject::invokeMethod(
+            this, [this] { verticalScrollBar()->setValue(verticalScrollBar()->maximum()); }, Qt::QueuedConnection);
 }
 
 void LessonText::setScale(double scale)

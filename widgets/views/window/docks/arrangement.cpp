@@ -61,18 +61,23 @@ Arrangement teachArrangement(const std::vector<std::string>& needed)
 {
     static constexpr const char* kRight[] { "what-if", "findings", "channels", "error-map", "values", "outline" };
     static constexpr const char* kBelow[] { "arithmetic", "tensors", "weights", "samples", "outputs", "weight-lab",
-        "saturation", "advisor", "runs", "difference", "matching", "layer-chart" };
+        "saturation", "advisor", "runs", "difference", "matching", "files", "layer-chart" };
     Arrangement a;
     a.left = { { "lesson" } };
     a.right = { { "inspector" }, {} };
     a.bottom = { {} };
-    const auto isNeeded = [&](const char* panel) { return std::ranges::find(needed, panel) != needed.end(); };
-    std::ranges::copy_if(kRight, std::back_inserter(a.right[1]), isNeeded);
-    std::ranges::copy_if(kBelow, std::back_inserter(a.bottom[0]), isNeeded);
+    const auto take = [&](const auto& side, std::vector<const char*>& group) { // in the order of need
+        for (const std::string& panel : needed)
+            if (const auto at = std::ranges::find(side, panel); at != std::end(side))
+                group.push_back(*at);
+    };
+    take(kRight, a.right[1]);
+    take(kBelow, a.bottom[0]);
     a.right[1].push_back("distribution");
     if (a.bottom[0].empty()) {
         a.left[0].insert(a.left[0].end(), { "findings", "what-if" });
-        a.right[1].push_back("channels");
+        if (std::ranges::find(a.right[1], std::string_view("channels")) == a.right[1].end())
+            a.right[1].push_back("channels");
         a.bottom = { { "arithmetic" }, { "layer-chart" } };
         a.bottomWidths = { 68, 32 };
     }
