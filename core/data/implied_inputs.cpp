@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/implied_inputs.h"
 
+#include "core/base/text/lower_case.h"
+
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <string>
 
 namespace qs {
 
 namespace {
-
-std::string lower(std::string text)
-{
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-    return text;
-}
 
 bool hasAny(const std::string& name, std::initializer_list<std::string_view> parts)
 {
@@ -53,13 +48,13 @@ Shape emptyCache(const Dims& dims, int64_t batch)
 bool holdsTokens(const InputSpec& input)
 {
     return integersByPosition(input)
-        && !hasAny(lower(input.name),
+        && !hasAny(lowerCase(input.name),
             { "mask", "position", "type", "segment", "length", "past", "cache", "seqlens", "labels" });
 }
 
 std::optional<Implied> impliedBy(const InputSpec& input)
 {
-    const std::string name = lower(input.name);
+    const std::string name = lowerCase(input.name);
     if (integersByPosition(input))
         return hasAny(name, { "mask" })    ? std::optional(Implied::Mask)
             : hasAny(name, { "position" }) ? std::optional(Implied::Positions)

@@ -89,18 +89,21 @@ double blockedNoise(std::span<const float> channel, size_t c, int64_t axis, cons
 
 bool isUnsigned(DType type) { return codeRange(type).value_or(CodeRange { -1, 0 }).low == 0; }
 
+/// Of the stored parameters, in the weight's own shape.
+std::optional<int64_t> storedAxis(const WeightRow& row)
+{
+    return row.params.axis && row.turned ? std::optional(1 - *row.params.axis) : row.params.axis;
+}
+
 /// A weight, and how the file stores it.
 struct Tried {
     const Tensor& weight;
     const ChannelMajor& x;
     int64_t axis; ///< of the channels
-    const QuantParams& stored;
-    bool turned; ///< see WeightRow
+    const WeightRow& row;
     std::vector<double> powers;
-    /// Of the blocks, in the weight's own shape.
-    int64_t blockAxis() const { return turned ? 1 - *stored.axis : *stored.axis; }
     /// MatMulNBits makes its scales in a way of its own.
-    bool forOperator() const { return turned && axis == 1 && blockAxis() == 0 && isUnsigned(stored.dtype); }
+    bool forOperator() const { return row.turned && axis == 1 && storedAxis(row) == 0 && isUnsigned(row.params.dtype); }
 };
 
 /// What each column of a matrix [K, N] loses in the blocks of MatMulNBits, as MLAS makes them (the default of ONNX
@@ -137,7 +140,7 @@ bool tryOut(const Tried& of, WeightTrial& trial)
         return noises.ok();
     }
     const auto params = blocked
-        ? blockedWeightParams(of.weight, rules, of.blockAxis(), trial.blockSize)
+        ? blockedWeightParams(of.weight, rules, *storedAxis(of.row), trial.blockSize)
         : weightParams(of.weight, rules, trial.perChannel ? std::optional(of.axis) : std::nullopt);
     if (!params.ok())
         return false;
@@ -158,7 +161,7 @@ bool triesBlocks(const Tensor& weight, const QuantParams& stored)
 std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, const WeightRow& row)
 {
     const QuantParams& stored = row.params;
-    const Tried of { weight, x, row.channelAxis, stored, row.turned && weight.rank() == 2, signalPowers(x) };
+    const Tried of { weight, x, row.channelAxis, row, signalPowers(x) };
     std::vector<WeightTrial> trials;
     const auto add = [&](WeightTrial trial) {
         if (tryOut(of, trial))
@@ -223,8 +226,7 @@ std::vector<WeightChannel> channelsOfRow(const WeightRow& row, const ChannelMajo
 {
     std::vector<WeightChannel> channels(x.channels());
     const QuantParams& params = row.params;
-    const int64_t axis = !params.axis ? -1 : row.turned ? 1 - *params.axis : *params.axis;
-    const bool along = axis == row.channelAxis && params.blockSize == 0;
+    const bool along = storedAxis(row) == row.channelAxis && params.blockSize == 0;
     for (size_t c = 0; c < channels.size(); ++c) {
         const auto values = x.channel(c);
         const auto [low, high] = std::ranges::minmax_element(values);

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/tasks/output_facts.h"
 
+#include "core/base/text/lower_case.h"
+
 #include <algorithm>
-#include <cctype>
 
 namespace qs {
 
 namespace {
 
 constexpr int64_t kMostChannels = 4;
-
-std::string lower(std::string text)
-{
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-    return text;
-}
 
 /// A picture has one, three or four channels in front or at the end; open sizes do not speak against it.
 bool mayBePicture(const Dims& dims)
@@ -30,7 +25,7 @@ ModelFacts::ModelFacts(const Plan& plan, std::span<const ValueId> outputs)
 {
     for (const ValueId id : outputs) {
         const auto& facts = plan.facts().of(id);
-        m_outputs.push_back({ lower(m_graph.value(id).name), facts.dtype, facts.dims, computingOperator(plan, id),
+        m_outputs.push_back({ lowerCase(m_graph.value(id).name), facts.dtype, facts.dims, computingOperator(plan, id),
             scoreKindOf(plan, id) });
     }
     for (const ValueId id : m_graph.inputs()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/tasks/score_kind.h"
 
+#include "core/base/text/lower_case.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
@@ -23,12 +24,6 @@ constexpr std::array<std::string_view, 6> kOtherWords { "state", "states", "pres
 
 /// What they call scores of classes.
 constexpr std::array<std::string_view, 5> kScores { "logit", "prob", "score", "class", "softmax" };
-
-std::string inLowerCase(std::string name)
-{
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-    return name;
-}
 
 bool namesOne(const std::string& name, std::span<const std::string_view> parts)
 {
@@ -81,7 +76,7 @@ std::string computingOperator(const Plan& plan, ValueId value)
 ScoreKind scoreKindOf(const Plan& plan, ValueId output)
 {
     const Graph& graph = plan.graph();
-    const std::string name = inLowerCase(graph.value(output).name);
+    const std::string name = lowerCase(graph.value(output).name);
     if (!isReal(plan.facts().of(output).dtype) || namesOther(name))
         return ScoreKind::None;
     const std::string type = computingOperator(plan, output);

@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/tasks/token_inputs.h"
 
+#include "core/base/text/lower_case.h"
+#include "core/data/implied_inputs.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 
 namespace qs {
 
 namespace {
 
-std::string lowerName(const Graph& graph, ValueId id)
-{
-    std::string name = graph.value(id).name;
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-    return name;
-}
-
 bool has(const std::string& name, std::string_view part) { return name.find(part) != std::string::npos; }
-
-/// Integers that are no tokens: places, segments, lengths.
-bool namesOtherIntegers(const std::string& name)
-{
-    const auto others = { "mask", "position", "type", "segment", "length", "past", "cache", "seqlens" };
-    return std::ranges::any_of(others, [&](std::string_view part) { return has(name, part); });
-}
 
 } // namespace
 
@@ -43,13 +30,12 @@ std::optional<TokenInputs> tokenInputs(const Plan& plan, ValueId output)
         const auto& fact = plan.facts().of(id);
         if (!fact.dims || fact.dims->size() != 2)
             continue;
-        const std::string name = lowerName(graph, id);
+        const std::string name = lowerCase(graph.value(id).name);
         if (has(name, "token_type") || has(name, "segment"))
             return std::nullopt;
-        const bool whole = fact.dtype == DType::Int64 || fact.dtype == DType::Int32;
         if (has(name, "mask") && !found.mask)
             found.mask = i;
-        else if (whole && !namesOtherIntegers(name) && (!ids || (has(name, "ids") && !named))) {
+        else if (holdsTokens({ name, fact.dtype, fact.dims }) && (!ids || (has(name, "ids") && !named))) {
             ids = i;
             named = has(name, "ids");
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/text/nearest_names.h"
 
+#include "core/base/text/lower_case.h"
+
 #include <algorithm>
 #include <cctype>
 #include <numeric>
@@ -10,12 +12,6 @@
 namespace qs {
 
 namespace {
-
-std::string lowered(std::string text)
-{
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 /// Bytes to insert, leave out or exchange.
 size_t changes(const std::string& a, const std::string& b)
@@ -38,10 +34,10 @@ size_t changes(const std::string& a, const std::string& b)
 std::vector<std::string> nearestNames(const std::string& mistyped, const std::vector<std::string>& names, size_t most)
 {
     constexpr size_t kLongest = 256; // names are short, and files may come from anywhere
-    const std::string wanted = lowered(mistyped.substr(0, kLongest));
+    const std::string wanted = lowerCase(mistyped.substr(0, kLongest));
     std::vector<std::pair<size_t, size_t>> near; // distance, index
     for (size_t i = 0; i < names.size() && !wanted.empty(); ++i) {
-        const std::string name = lowered(names[i].substr(0, kLongest));
+        const std::string name = lowerCase(names[i].substr(0, kLongest));
         const bool part = name.find(wanted) != std::string::npos;
         const size_t distance = part ? 0 : changes(wanted, name);
         if (part || (distance < wanted.size() && !name.empty()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/images/picture.h"
 
+#include "core/base/text/lower_case.h"
 #include "core/data/arrays/byte_source.h"
 #include "core/data/images/orientation.h"
 
@@ -49,8 +50,7 @@ bool isPictureName(std::string_view name)
     const size_t dot = name.rfind('.');
     if (dot == std::string_view::npos)
         return false;
-    std::string ending(name.substr(dot + 1));
-    std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string ending = lowerCase(std::string(name.substr(dot + 1)));
     return ending == "png" || ending == "jpg" || ending == "jpeg" || ending == "bmp";
 }
 

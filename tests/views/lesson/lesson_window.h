@@ -10,8 +10,19 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QRadioButton>
+#include <QSettings>
+#include <QTemporaryDir>
 
 namespace qs::test {
+
+/// Progress and settings go to this folder; `test` is what the program is called in them.
+inline void keepSettingsIn(const QTemporaryDir& folder, const QString& test)
+{
+    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+    QCoreApplication::setApplicationName(test);
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
+}
 
 /// What a learner with the answers does in a window with a lesson.
 struct LessonWindow {

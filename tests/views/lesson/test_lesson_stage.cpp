@@ -32,13 +32,7 @@ private:
     QTemporaryDir m_settings;
 };
 
-void LessonStageTest::initTestCase()
-{
-    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-    QCoreApplication::setApplicationName(QStringLiteral("quantscope-test-lesson-stage"));
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
-}
+void LessonStageTest::initTestCase() { keepSettingsIn(m_settings, QStringLiteral("quantscope-test-lesson-stage")); }
 
 /// The last part is about what was open, which comes back as it was.
 void LessonStageTest::yourModels()

@@ -43,13 +43,7 @@ private:
     QTemporaryDir m_settings;
 };
 
-void LessonWindowTest::initTestCase()
-{
-    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-    QCoreApplication::setApplicationName(QStringLiteral("quantscope-test-lessons"));
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
-}
+void LessonWindowTest::initTestCase() { keepSettingsIn(m_settings, QStringLiteral("quantscope-test-lessons")); }
 
 void LessonWindowTest::wholeLesson_data()
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/recurrent/parts.h"
 
+#include "core/base/text/lower_case.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/kernels/movement/strided_copy.h"
@@ -26,7 +27,7 @@ struct FunctionReader {
 
 Result<CellFunction> FunctionReader::read(std::string name)
 {
-    std::ranges::transform(name, name.begin(), [](unsigned char ch) { return char(std::tolower(ch)); });
+    name = lowerCase(std::move(name));
     const auto plain = [](UnaryOp op, double a = 0, double b = 0) {
         CellFunction f { op };
         f.params.a = a;
