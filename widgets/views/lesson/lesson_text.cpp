@@ -42,6 +42,20 @@ void scaleCode(QTextDocument& document, const QFont& font)
     }
 }
 
+/// A file of the folder that is a picture of no more than that size; empty: there is none. `size` gets its own.
+QString pictureFile(const QString& folder, const QUrl& name, QSize* size)
+{
+    if (folder.isEmpty() || !name.isRelative())
+        return {};
+    const auto path = pathWithin(folder.toStdString(), name.path().toStdString());
+    if (!path.ok())
+        return {};
+    const QString file = QString::fromStdString(*path);
+    *size = QImageReader(file).size();
+    const bool readable = size->isValid() && size->width() <= kLargestPicture && size->height() <= kLargestPicture;
+    return readable ? file : QString();
+}
+
 /// Pictures are no wider than the text, and drawn for the width that they have: scaled by the document, thin letters
 /// lose their lines.
 void narrowPictures(QTextDocument& document, const QString& folder, double room, double pixelRatio)
@@ -50,12 +64,11 @@ void narrowPictures(QTextDocument& document, const QString& folder, double room,
     for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
         for (auto at = block.begin(); !at.atEnd(); ++at) {
             QTextImageFormat format = at.fragment().charFormat().toImageFormat();
-            if (!format.isValid())
+            QSize whole;
+            if (!format.isValid() || pictureFile(folder, QUrl(format.name()), &whole).isEmpty())
                 continue;
-            const auto picture = document.resource(QTextDocument::ImageResource, format.name()).value<QImage>();
-            const QImage whole = lessonPicture(folder, QUrl(format.name())).value<QImage>();
             const double width = std::floor(std::min(room, double(whole.width())));
-            if (whole.isNull() || width <= 0 || (format.width() == width && !picture.isNull()))
+            if (width <= 0 || format.width() == width)
                 continue;
             format.setWidth(width);
             format.setHeight(std::round(width * whole.height() / whole.width()));
@@ -82,15 +95,11 @@ void fillLessonDocument(QTextDocument& document, const QString& markdown)
 
 QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pixels)
 {
-    if (folder.isEmpty() || !name.isRelative())
+    QSize size;
+    const QString file = pictureFile(folder, name, &size);
+    if (file.isEmpty())
         return {};
-    const auto path = pathWithin(folder.toStdString(), name.path().toStdString());
-    if (!path.ok())
-        return {};
-    QImageReader reader(QString::fromStdString(*path));
-    const QSize size = reader.size();
-    if (!size.isValid() || size.width() > kLargestPicture || size.height() > kLargestPicture)
-        return {};
+    QImageReader reader(file);
     if (!pixels.isEmpty())
         reader.setScaledSize(pixels.toSize());
     return reader.read();
