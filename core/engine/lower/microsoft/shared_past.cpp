@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/microsoft/shared_past.h"
 
+#include "core/engine/lower/common/movement.h"
 #include "core/kernels/movement/strided_copy.h"
 #include "core/tensor/convert.h"
 

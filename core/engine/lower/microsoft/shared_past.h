@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/result.h"
 #include "core/engine/step/step_context.h"
 
 /// A past that has room for the tokens to come, so that the present can lie in the same memory: MultiHeadAttention with
