@@ -2,12 +2,16 @@
 #include "tests/base/runners.h"
 
 #include "core/base/files/json_text.h"
+#include "core/base/text/distinct_names.h"
 #include "core/base/text/nearest_names.h"
 #include "core/base/text/one_line.h"
 #include "core/base/text/regex.h"
 #include "core/base/text/utf8.h"
 
 #include <QTest>
+
+#include <random>
+#include <set>
 
 using namespace qs;
 
@@ -31,6 +35,9 @@ private slots:
     void numbersOfJsonFit();
     void whatActsIsEscaped();
     void nearestNamesComeFirst();
+    void distinctNames_data();
+    void distinctNames();
+    void distinctNamesOfAnything();
 };
 
 void TextTests::characters_data()
@@ -273,6 +280,63 @@ int runTextTests(int argc, char** argv)
 {
     TextTests tests;
     return QTest::qExec(&tests, argc, argv);
+}
+
+void TextTests::distinctNames_data()
+{
+    QTest::addColumn<QStringList>("names");
+    QTest::addColumn<int>("widest");
+    QTest::addColumn<QStringList>("expected");
+    QTest::newRow("no limit") << QStringList { "a/very/long/name" } << 0 << QStringList { "a/very/long/name" };
+    QTest::newRow("short") << QStringList { "a/b", "c" } << 10 << QStringList { "a/b", "c" };
+    QTest::newRow("differ in the middle")
+        << QStringList { "/layers.3/mlp/up_proj/MatMul/output_0", "/layers.3/mlp/down_proj/MatMul/output_0" } << 34
+        << QStringList { "/layers.3/mlp/up_proj/.../output_0", "/layers.3/mlp/down_proj/MatMul/..." };
+    QTest::newRow("no parts") << QStringList { "abcdefghijklmnopqrstuvwxyz" } << 11 << QStringList { "abcd...wxyz" };
+    QTest::newRow("characters count") << QStringList {
+        "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc"
+    } << 9 << QStringList { "\u00e4\u00f6\u00fc...\u00e4\u00f6\u00fc" };
+}
+
+void TextTests::distinctNames()
+{
+    QFETCH(QStringList, names);
+    QFETCH(int, widest);
+    QFETCH(QStringList, expected);
+    std::vector<std::string> given;
+    for (const QString& name : names)
+        given.push_back(name.toStdString());
+    QStringList shown;
+    for (const std::string& name : qs::distinctNames(given, size_t(widest)))
+        shown << QString::fromStdString(name);
+    QCOMPARE(shown, expected);
+}
+
+/// Never too long, equal for equal names, and different where the parts of paths permit.
+void TextTests::distinctNamesOfAnything()
+{
+    std::mt19937 random(5);
+    const auto below = [&](size_t n) { return random() % n; };
+    const std::vector<std::string> parts { "model", "layers.0", "layers.11", "mlp", "attn", "down_proj", "o_proj",
+        "MatMul" };
+    for (int round = 0; round < 200; ++round) {
+        std::vector<std::string> names;
+        for (size_t i = 0; i < 20; ++i) {
+            std::string name;
+            for (size_t p = 0; p < 3 + below(4); ++p)
+                name += "/" + parts[below(parts.size())];
+            names.push_back(name);
+        }
+        const size_t widest = 8 + below(40);
+        const std::vector<std::string> shown = qs::distinctNames(names, widest);
+        QCOMPARE(shown.size(), names.size());
+        for (size_t i = 0; i < names.size(); ++i) {
+            QVERIFY(characterCount(shown[i]) <= widest);
+            for (size_t j = 0; j < i; ++j)
+                if (names[i] == names[j])
+                    QCOMPARE(shown[i], shown[j]);
+        }
+    }
 }
 
 #include "text_test.moc"

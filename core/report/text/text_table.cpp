@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/text/text_table.h"
 
+#include "core/base/text/distinct_names.h"
 #include "core/base/text/one_line.h"
 #include "core/base/text/utf8.h"
 
@@ -72,20 +73,35 @@ TextTable::TextTable(std::vector<Column> columns)
 void TextTable::add(std::vector<std::string> cells)
 {
     cells.resize(m_columns.size());
-    for (size_t i = 0; i < cells.size(); ++i) {
-        cells[i] = printable(cells[i]);
-        if (m_columns[i].widest > 0)
-            cells[i] = elided(cells[i], m_columns[i].widest);
-    }
+    for (std::string& cell : cells)
+        cell = printable(cell);
     m_rows.push_back(std::move(cells));
+}
+
+/// Long cells are cut so that those of a column that differ still do.
+std::vector<std::vector<std::string>> TextTable::fitted() const
+{
+    std::vector<std::vector<std::string>> rows = m_rows;
+    for (size_t i = 0; i < m_columns.size(); ++i) {
+        if (m_columns[i].widest == 0)
+            continue;
+        std::vector<std::string> cells;
+        for (const auto& row : m_rows)
+            cells.push_back(row[i]);
+        cells = distinctNames(cells, m_columns[i].widest);
+        for (size_t r = 0; r < rows.size(); ++r)
+            rows[r][i] = std::move(cells[r]);
+    }
+    return rows;
 }
 
 std::string TextTable::text(const std::string& indent) const
 {
+    const std::vector<std::vector<std::string>> rows = fitted();
     std::vector<size_t> widths;
     for (size_t i = 0; i < m_columns.size(); ++i) {
         widths.push_back(characterCount(m_columns[i].title));
-        for (const auto& row : m_rows)
+        for (const auto& row : rows)
             widths[i] = std::max(widths[i], characterCount(row[i]));
     }
     std::string out;
@@ -96,7 +112,7 @@ std::string TextTable::text(const std::string& indent) const
         out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
     };
     line([&](size_t i) { return m_columns[i].title; });
-    for (const auto& row : m_rows)
+    for (const auto& row : rows)
         line([&](size_t i) { return row[i]; });
     return out;
 }

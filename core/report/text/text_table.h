@@ -14,13 +14,15 @@ public:
     struct Column {
         std::string title;
         Align align = Align::Right;
-        size_t widest = 0; ///< longer texts lose their middle; 0 = no limit
+        size_t widest = 0; ///< longer texts lose a part that does not tell them apart; 0 = no limit
     };
     explicit TextTable(std::vector<Column> columns);
     void add(std::vector<std::string> cells);
     std::string text(const std::string& indent) const;
 
 private:
+    std::vector<std::vector<std::string>> fitted() const;
+
     std::vector<Column> m_columns;
     std::vector<std::vector<std::string>> m_rows;
 };
