@@ -108,7 +108,7 @@ std::string convText(const Node& node, size_t weightSlot, const DimsLookup& dims
     const Dim& first = (*w)[transposed ? 1 : 0];
     const int64_t groups = node.attributes.integer("group", 1);
     const std::string out = transposed && first.known() ? std::to_string(first.value * groups) : dimText(first);
-    return timesText(kernel) + " → " + out;
+    return (kernel.size() == 1 ? "kernel " : "") + timesText(kernel) + " → " + out; // "5 → 32" would be sizes
 }
 
 std::string productText(const Node& node, size_t weightSlot, const DimsLookup& dims)

@@ -184,6 +184,52 @@ private slots:
         QCOMPARE(panel.bands().data().series.size(), size_t(2));
     }
 
+    /// What came to the front for B gives way once B is gone.
+    void viewsOfBGiveWay()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        w.window.show();
+        const auto inFront = [&](const char* name) {
+            const QWidget* panel = w.window.findChild<QWidget*>(QLatin1String(name));
+            return panel && !panel->visibleRegion().isEmpty();
+        };
+        QVERIFY(w.window.showView(QStringLiteral("tensors")));
+        QVERIFY(QTest::qWaitFor([&] { return inFront("tensors"); }));
+        const bool second = inFront("graph-2");
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(QTest::qWaitFor([&] { return inFront("difference") && inFront("graph-2"); }));
+        QVERIFY(!inFront("tensors"));
+        openOther(w.session, {});
+        QVERIFY(w.ready());
+        QVERIFY(QTest::qWaitFor([&] { return inFront("tensors") && inFront("graph-2") == second; }));
+        // Another panel that was chosen meanwhile stays.
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(w.window.showView(QStringLiteral("weights")));
+        openOther(w.session, {});
+        QVERIFY(w.ready());
+        QVERIFY(QTest::qWaitFor([&] { return inFront("weights"); }));
+    }
+
+    /// The caption says how the rows are sorted.
+    void captionSaysTheOrder()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        TablePanel& tensors = w.table("tensors");
+        const auto caption = [&] {
+            QString text;
+            for (const QLabel* label : tensors.header()->findChildren<QLabel*>(QStringLiteral("panelInfo")))
+                text += label->toolTip() + label->text();
+            return text;
+        };
+        QVERIFY2(caption().contains(QStringLiteral("worst first")), qPrintable(caption()));
+        tensors.sortWorstFirst(0);
+        QVERIFY2(caption().contains(QStringLiteral("by tensor")), qPrintable(caption()));
+        tensors.sortWorstFirst(tensors.model()->columnOf(Metric::Accumulated));
+        QVERIFY2(caption().contains(QStringLiteral("worst first")), qPrintable(caption()));
+    }
+
     /// Every table gets its columns with B, and loses them with one click.
     void tablesShowBothAndForget()
     {

@@ -43,7 +43,7 @@ MetricScale metricScale(Metric metric)
 {
     switch (metric) {
     case Metric::Increase:
-        return { Better::Lower, 0, 30 };
+        return { Better::Lower, 0, 12 };
     case Metric::Ideal:
         return { Better::Higher, 0, 60 };
     case Metric::Clipped:

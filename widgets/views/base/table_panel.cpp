@@ -135,6 +135,7 @@ void TablePanel::buildTable()
         const auto order = m_proxy->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
         m_proxy->sort(column, order);
         m_sections->setSortIndicator(column, order);
+        showInfo();
     });
     connect(m_sections, &QWidget::customContextMenuRequested, this,
         [this](const QPoint& at) { showColumnMenu(m_sections->mapToGlobal(at)); });
@@ -268,6 +269,18 @@ void TablePanel::sortWorstFirst(int column)
     m_proxy->sortWorstFirst(column);
     m_sections->setSortIndicator(column, m_proxy->sortOrder());
     m_table->scrollToTop();
+    showInfo();
+}
+
+/// What the order of the rows is, where the panel says so.
+QString TablePanel::orderText() const
+{
+    const int column = m_proxy->sortColumn();
+    if (!m_setup.tellsOrder || column < 0)
+        return {};
+    const ColumnSpec& spec = m_setup.model->column(column);
+    const bool worstFirst = !isWritten(spec.kind) && m_proxy->sortOrder() == spec.worst;
+    return worstFirst ? tr(" · worst first") : tr(" · by %1").arg(spec.title);
 }
 
 void TablePanel::follow(const Place& place)
@@ -352,6 +365,8 @@ void TablePanel::showInfo()
 {
     const Snapshot& snapshot = *m_session.snapshot();
     QString text = m_setup.info ? m_setup.info(snapshot) : QString();
+    if (!text.isEmpty())
+        text += orderText();
     if (m_proxy->hiddenRows() > 0)
         text += tr(" · %1 hidden by the filter").arg(m_proxy->hiddenRows());
     if (m_session.numbers().stale() && m_proxy->rowCount() > 0)

@@ -30,6 +30,7 @@ public:
         QString name, title;
         ColumnModel* model = nullptr; ///< becomes a child of the panel
         int worstColumn = -1; ///< sorted worst first by this column; -1 = the model's order
+        bool tellsOrder = false; ///< behind the info
         std::function<void(Selection&, int row)> select; ///< the user chose this row of the model
         std::function<std::optional<size_t>(const Place&)> rowOf; ///< the row to mark for a selection
         std::function<QString(const Snapshot&)> info; ///< header text
@@ -70,6 +71,7 @@ private:
     void follow(const Place& place);
     void keepRowsWhole();
     void reveal();
+    QString orderText() const;
     void showInfo();
     QWidget* makeFooter();
     void showRecipe();

@@ -164,6 +164,8 @@ std::optional<BoxNumber> numberOfSelected(const Snapshot& snapshot, Side side, c
         return std::nullopt;
     BoxNumber number = numberOfRow(*snapshot.comparison, *selected, metric, sample);
     number.blocked = own.blocked;
+    if (!number.text.isEmpty() && !row.opType.empty()) // it is not the box's own
+        number.text = toQt(row.opType) + u' ' + number.text;
     return number;
 }
 

@@ -21,6 +21,12 @@ QImage enlarged(const QImage& image)
     return image.scaled(side, side, Qt::KeepAspectRatio, Qt::SmoothTransformation);
 }
 
+/// Numbers of words, which no picture is made of.
+bool isTokens(const Tensor& input)
+{
+    return input.valid() && input.rank() <= 2 && (input.dtype() == DType::Int64 || input.dtype() == DType::Int32);
+}
+
 } // namespace
 
 QImage imageOf(const Picture& picture)
@@ -43,6 +49,8 @@ Picture SamplePreviews::of(size_t sample, int most)
         m_index = index;
     }
     if (!m_feed)
+        return {};
+    if (std::ranges::any_of(m_feed->inputs, isTokens))
         return {};
     for (const Tensor& input : m_feed->inputs)
         if (Picture picture = inputPreview(input, sample - m_feed->firstSample, m_feed->samples, most);

@@ -55,6 +55,7 @@ TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* pare
     setup.title = TablePanel::tr("Tensors");
     setup.model = new TensorModel;
     setup.worstColumn = setup.model->columnOf(session.metric());
+    setup.tellsOrder = true;
     setup.select = [](Selection& selection, int row) { selection.selectActivation(size_t(row)); };
     setup.rowOf = [](const Place& place) { return place.activation; };
     setup.info = [](const Snapshot& snapshot) {
@@ -63,7 +64,7 @@ TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* pare
         const size_t unmatched = snapshot.alignment->unmatchedFloat.size() + snapshot.alignment->unmatchedQuant.size();
         const size_t pairs = snapshot.comparison->activations.size();
         return TablePanel::tr("%1 pair(s)", nullptr, int(pairs)).arg(countText(pairs))
-            + TablePanel::tr(" · %1 unmatched · worst first · [ ] walk").arg(countText(unmatched));
+            + TablePanel::tr(" · %1 unmatched · [ ] walk").arg(countText(unmatched));
     };
     setup.footer = noiseLegend;
     setup.emptyText = nothingComparedText;
@@ -82,11 +83,12 @@ TablePanel* makeWeightsPanel(Session& session, RecipeView& recipe, QWidget* pare
     setup.title = TablePanel::tr("Weights");
     setup.model = new WeightModel;
     setup.worstColumn = setup.model->columnOf(WeightModel::Key::Sqnr);
+    setup.tellsOrder = true;
     setup.select = [](Selection& selection, int row) { selection.selectWeight(size_t(row)); };
     setup.rowOf = [](const Place& place) { return place.weight; };
     setup.info = [](const Snapshot& snapshot) {
         return snapshot.comparison
-            ? TablePanel::tr("%1 weights and biases · worst first").arg(countText(snapshot.comparison->weights.size()))
+            ? TablePanel::tr("%1 weights and biases").arg(countText(snapshot.comparison->weights.size()))
             : QString();
     };
     setup.emptyText = nothingComparedText;

@@ -313,6 +313,7 @@ void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
 {
     endDrags();
     QDockWidget *left = m_docks.at(leftPanel), *other = m_docks.at(panel);
+    m_beside = { { left, frontOf(left) }, { other, frontOf(other) } };
     if (left->isHidden() && !left->isFloating()) {
         const auto inLeft = std::ranges::find_if(m_order, [&](QDockWidget* widget) {
             return !widget->isHidden() && !widget->isFloating()
@@ -327,6 +328,30 @@ void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
         widget->raise();
     }
     refreshTitles();
+}
+
+void DockLayout::leaveBeside()
+{
+    for (const auto& [widget, before] : std::exchange(m_beside, {})) {
+        if (widget->isHidden() || widget->isFloating() || frontOf(widget) != widget || before == widget)
+            continue;
+        if (!before)
+            widget->hide();
+        else if (!before->isHidden() && !before->isFloating())
+            before->raise();
+    }
+    refreshTitles();
+}
+
+/// The tab that is in front where this dock is; null where it is closed.
+QDockWidget* DockLayout::frontOf(QDockWidget* widget) const
+{
+    if (widget->isHidden())
+        return nullptr;
+    for (QDockWidget* tab : besideInTabs(widget))
+        if (!tab->isHidden() && !isBehind(*tab))
+            return tab;
+    return widget;
 }
 
 void DockLayout::hideAll()

@@ -45,6 +45,8 @@ public:
     /// Brings both to the front without taking the focus: the first at the left of the window where it was closed, the
     /// second where it waits.
     void showBeside(const QString& leftPanel, const QString& panel);
+    /// What showBeside() brought to the front, and still is there, gives way to what was there before.
+    void leaveBeside();
     /// While the start page is shown; sizes and tabs are kept for showAgain().
     void hideAll();
     /// As before hideAll(), or as restored; the first time in the layout Inspect. Shares are the shown window's: the
@@ -75,6 +77,7 @@ private:
     void closeOthers();
     void refreshTitles();
     QList<QDockWidget*> besideInTabs(QDockWidget* widget) const;
+    QDockWidget* frontOf(QDockWidget* widget) const;
     void showMenu(QDockWidget* widget, const QPoint& global);
 
     QMainWindow& m_window;
@@ -83,6 +86,11 @@ private:
     std::map<QString, QDockWidget*> m_others; ///< opened beside the first of their kind; no layout places them
     std::map<QString, PanelMaker> m_makers; ///< by the name of the first panel of its kind
     std::vector<QDockWidget*> m_order; ///< those that layouts place
+    /// A dock that was brought to the front, and what was there before: nothing where it was closed.
+    struct Raised {
+        QDockWidget *widget, *before;
+    };
+    std::vector<Raised> m_beside;
     QByteArray m_state; ///< arrangement while all are hidden; empty = never arranged
     bool m_dragged = false; ///< a dock moved with the mouse since the last press
     bool m_arranging = false;

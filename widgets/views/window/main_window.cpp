@@ -47,6 +47,8 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace qs {
 
 namespace {
@@ -224,8 +226,8 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
 /// A second quantized model that was just chosen comes into sight, whatever the layout.
 void MainWindow::showOther(const Snapshot& now)
 {
-    if (!now.inputs.other.given())
-        m_otherSeen = false;
+    if (!now.inputs.other.given() && std::exchange(m_otherSeen, false))
+        m_layout->leaveBeside();
     if (!now.other || m_otherSeen || !m_docksShown)
         return;
     m_otherSeen = true;
