@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/recipe/recipe_edit.h"
 #include "tests/views/support/example_window.h"
 #include "widgets/models/recipe/recipe_fields.h"
 #include "widgets/session/details/shown_place.h"
@@ -174,6 +175,32 @@ private slots:
         QVERIFY(!(fields.session.recipe().recipe() == before));
         QVERIFY(!wants(fields.field(QStringLiteral("highest"))));
         QVERIFY(!wants(fields.field(QStringLiteral("lowest"))));
+    }
+
+    /// A tensor whose range is found by percentile has one of its own.
+    void percentileOfOneTensor()
+    {
+        const InLocale locale(QLocale(QStringLiteral("en_US")));
+        Fields fields;
+        QVERIFY(fields.ready());
+        const std::string tensor = fields.selectTensor();
+        QVERIFY(!fields.field(QStringLiteral("percentile"))->isVisible());
+        CalibratorOptions options;
+        options.kind = Calibrator::Percentile;
+        RecipeEdits& edits = fields.session.recipe();
+        edits.apply(QStringLiteral("percentile"), withCalibrator(edits.recipe(), tensor, options));
+        QVERIFY(fields.field(QStringLiteral("percentile"))->isVisible());
+        QCOMPARE(fields.field(QStringLiteral("percentile"))->text(), QStringLiteral("99.999"));
+        fields.type(QStringLiteral("percentile"), QStringLiteral("101"));
+        QCOMPARE(fields.wrong(), QStringLiteral("percentile must lie above 0 and at most at 100."));
+        QTest::keyClick(fields.field(QStringLiteral("percentile")), Qt::Key_Return);
+        QCOMPARE(edits.recipe().tensors.at(tensor).calibrator->percentile, 99.999);
+        fields.type(QStringLiteral("percentile"), QStringLiteral("99.9"));
+        QTest::keyClick(fields.field(QStringLiteral("percentile")), Qt::Key_Return);
+        QCOMPARE(edits.recipe().tensors.at(tensor).calibrator->percentile, 99.9);
+        QCOMPARE(edits.recipe().calibration.percentile, CalibratorOptions().percentile);
+        fields.stack().undo();
+        QCOMPARE(fields.field(QStringLiteral("percentile"))->text(), QStringLiteral("99.999"));
     }
 
     void wrongFieldsSayWhy()

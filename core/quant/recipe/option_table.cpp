@@ -14,6 +14,8 @@ constexpr Limits kBins { 1, 1 << 24 }; ///< of a histogram
 
 bool calibrated(const Recipe& r) { return isStatic(r.format); }
 bool inBlocks(const Recipe& r) { return r.format == RecipeFormat::WeightOnly; }
+bool byGptq(const Recipe& r) { return inBlocks(r) && r.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq; }
+bool asOperator(const Recipe& r) { return inBlocks(r) && !r.weightOnly.dequantizeForm; }
 bool dynamic(const Recipe& r) { return r.format == RecipeFormat::Dynamic; }
 bool notInBlocks(const Recipe& r) { return !inBlocks(r); }
 template <Calibrator kCalibrator> bool calibratedBy(const Recipe& r)
@@ -74,6 +76,9 @@ std::string_view withBlockRules(const Recipe& r)
 }
 
 constexpr std::string_view kFormWords[] { "operator", "dequantize" };
+constexpr RecipeChoice kForms[] { { false, "MatMulNBits" }, { true, "DequantizeLinear" } };
+constexpr RecipeChoice kAccuracyLevels[] { { int64_t(0), "unset" }, { int64_t(1), "1: float32" },
+    { int64_t(2), "2: float16" }, { int64_t(3), "3: bfloat16" }, { int64_t(4), "4: int8" } };
 
 constexpr RecipeChoice kFormats[] { { "qdq", "Q/DQ" }, { "qoperator", "QOperator" }, { "dynamic", "dynamic" },
     { "weight-only", "weights only" } };
@@ -387,7 +392,12 @@ constexpr RecipeOption kTable[] {
         .flag = { .name = "form",
             .help = "weight-only: operator (MatMulNBits) or dequantize (DequantizeLinear)",
             .place = 2,
-            .words = kFormWords } },
+            .words = kFormWords },
+        .line = { .title = "Form",
+            .toolTip = "An operator on blocks of codes (MatMulNBits), or DequantizeLinear before the float operator",
+            .place = 14,
+            .choices = kForms,
+            .shown = inBlocks } },
     { .path = "weight_only.channel_wise",
         .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::channelWise>(),
         .flag
@@ -398,7 +408,12 @@ constexpr RecipeOption kTable[] {
         .flag = { .name = "accuracy-level",
             .help = "weight-only: attribute of MatMulNBits, 1 to 4",
             .place = 4,
-            .remedy = "use 1 (float32), 2 (float16), 3 (bfloat16), 4 (int8) or 0 (unset)" } },
+            .remedy = "use 1 (float32), 2 (float16), 3 (bfloat16), 4 (int8) or 0 (unset)" },
+        .line = { .title = "Accuracy level",
+            .toolTip = "How MatMulNBits may compute: with int8 activations is fast and rounds them, too",
+            .place = 14,
+            .choices = kAccuracyLevels,
+            .shown = asOperator } },
     { .path = "weight_only.table_axis",
         .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::tableAxis>(),
         .flag = { .name = "quantize-axis",
@@ -411,7 +426,11 @@ constexpr RecipeOption kTable[] {
         .ort = { "percdamp" } },
     { .path = "weight_only.gptq.reorder",
         .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::gptq, &GptqOptions::reorder>(),
-        .ort = { "actorder" } },
+        .ort = { "actorder" },
+        .line = { .title = "GPTQ: reorder rows",
+            .toolTip = "Rows of large activations are rounded first (actorder)",
+            .place = 14,
+            .shown = byGptq } },
     { .path = "weight_only.gptq.search_scale",
         .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::gptq, &GptqOptions::searchScale>(),
         .ort = { "mse" } },
@@ -419,7 +438,12 @@ constexpr RecipeOption kTable[] {
         .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::gptq, &GptqOptions::perChannel>(),
         .ort = { "perchannel" } },
     { .path = "weight_only.gptq.spread_errors",
-        .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::gptq, &GptqOptions::spreadErrors>() },
+        .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::gptq, &GptqOptions::spreadErrors>(),
+        .line = { .title = "GPTQ: spread errors",
+            .toolTip = "What rounding one row leaves is made up for by the rows after it, as GPTQ's authors mean it. "
+                       "Off: as ONNX Runtime's code computes it",
+            .place = 14,
+            .shown = byGptq } },
     { .path = "weight_only.nodes" },
 
     { .path = "fixed_inputs",

@@ -234,6 +234,15 @@ Recipe withCalibrator(Recipe recipe, const std::string& tensor, const std::optio
     return tidied(std::move(recipe), tensor);
 }
 
+Recipe withBlocks(Recipe recipe, const std::string& node, const WeightOnlyNode& own)
+{
+    if (own == WeightOnlyNode {})
+        recipe.weightOnly.nodes.erase(node);
+    else
+        recipe.weightOnly.nodes.insert_or_assign(node, own);
+    return recipe;
+}
+
 Recipe withoutOverride(Recipe recipe, const Recipe& base, const std::string& tensor)
 {
     recipe.tensors.erase(tensor);

@@ -32,6 +32,8 @@ Recipe withReduceRange(Recipe recipe, const std::string& tensor, std::optional<b
 Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<int64_t> axis);
 /// Another calibrator finds the range of this activation; nullopt: that of the recipe does. What was given goes.
 Recipe withCalibrator(Recipe recipe, const std::string& tensor, const std::optional<CalibratorOptions>& calibrator);
+/// Of the weight in blocks of one node; without a field it is as the recipe says for all.
+Recipe withBlocks(Recipe recipe, const std::string& node, const WeightOnlyNode& own);
 /// What `base` says of the tensor, or nothing.
 Recipe withoutOverride(Recipe recipe, const Recipe& base, const std::string& tensor);
 /// No activation has a range or scale of its own: all follow from calibration. Types, symmetry and calibrators stay,

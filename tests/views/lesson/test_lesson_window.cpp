@@ -32,6 +32,7 @@ private slots:
     void leavingRestoresAll();
     void leavingToTheStartPage();
     void setupIsUndoable();
+    void picksStay();
     void resumes();
     void resultsAreThoseOfTheAnswers();
     void hostileFolders();
@@ -250,6 +251,45 @@ void LessonWindowTest::setupIsUndoable()
     QVERIFY(lesson.quiet());
     QVERIFY(example.session.recipe().recipe() == before);
     QVERIFY(lesson.button("lessonSetUp")->isVisible());
+}
+
+/// What was picked stays while rows are selected to mend the file; what is selected then is offered.
+void LessonWindowTest::picksStay()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("fewer-bits")));
+    lesson.run.goTo(9);
+    QVERIFY(lesson.quiet());
+    auto* pick = lesson.panel.findChild<QLineEdit*>(QStringLiteral("lessonPick"));
+    auto* take = lesson.panel.findChild<QPushButton*>(QStringLiteral("lessonTake"));
+    QVERIFY(pick && take);
+    QCOMPARE(pick->text(), QString()); // nothing is suggested
+    const auto& weights = example.session.comparison()->weights;
+    const QString first = toQt(weights[0].name), second = toQt(weights[1].name);
+    example.session.selection().selectWeight(0);
+    QCOMPARE(pick->text(), first);
+    example.session.selection().selectWeight(1);
+    QCOMPARE(pick->text(), second);
+    QVERIFY(!take->isVisibleTo(&lesson.panel));
+    Recipe next = example.session.recipe().recipe();
+    next.weightOnly.nodes.clear();
+    example.session.recipe().apply(QStringLiteral("mend"), next);
+    QVERIFY(lesson.quiet());
+    example.session.selection().selectWeight(0);
+    QCOMPARE(pick->text(), second);
+    QVERIFY(take->isVisibleTo(&lesson.panel) && take->text().contains(first));
+    take->click();
+    QCOMPARE(pick->text(), first);
+    // Enter gives the chosen answer.
+    lesson.choose("1");
+    auto* choice = lesson.panel.findChild<QRadioButton*>(QStringLiteral("lessonChoice1"));
+    QVERIFY(lesson.button("lessonCheck")->isEnabled());
+    QVERIFY(lesson.run.shown().told.isEmpty());
+    QTest::keyClick(choice, Qt::Key_Return);
+    QVERIFY(lesson.quiet());
+    QVERIFY(!lesson.run.shown().told.isEmpty());
 }
 
 void LessonWindowTest::resumes()

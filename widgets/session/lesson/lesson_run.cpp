@@ -302,9 +302,11 @@ void LessonRun::select()
         return;
     const LessonSetup setup = *std::exchange(m_toSelect, std::nullopt);
     Selection& selection = m_session.selection();
-    if (setup.select.empty() && question() && question()->pick && !m_shown.answered)
-        selection.clear(); // what the program suggests may be the answer
-    if (!setup.select.empty())
+    const bool picks = question() && question()->pick && !m_shown.answered;
+    const bool within = picks && (question()->pick->what == "channel" || question()->pick->what == "sample");
+    if (picks && (setup.select.empty() || !within))
+        selection.clear(); // what the program suggests, or an earlier step selected, may be the answer
+    else if (!setup.select.empty())
         selection.selectByName(setup.select);
     if (needsSample(toQt(setup.view)))
         selection.selectSample(setup.sample);
@@ -358,7 +360,11 @@ void LessonRun::finishStep(bool right, const std::string& told, const std::strin
     m_progress.done.insert(m_progress.step);
     m_shown.answered = true;
     m_shown.right = right;
-    m_shown.told = (right ? tr("**Right:** %1") : tr("**The answer:** %1")).arg(toQt(told));
+    const bool manyWays = step().question && step().question->condition; // what was reached need not be the reference
+    m_shown.told = (!right ? tr("**The answer:** %1")
+            : manyWays     ? tr("**Right.** Another way, the lesson's own: %1")
+                           : tr("**Right:** %1"))
+                       .arg(toQt(told));
     m_shown.explanation = toQt(explanation);
 }
 

@@ -8,10 +8,12 @@
 
 #include <QButtonGroup>
 #include <QGridLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
 #include <QMouseEvent>
+#include <QPushButton>
 #include <QRadioButton>
 
 namespace qs {
@@ -101,6 +103,7 @@ void AnswerForm::ask()
 {
     emptyLayout(*m_grid);
     m_number = m_pick = nullptr;
+    m_take = nullptr;
     m_changes = nullptr;
     delete m_choices;
     m_choices = nullptr;
@@ -128,6 +131,14 @@ void AnswerForm::build()
         connect(m_pick, &QLineEdit::returnPressed, this, &AnswerForm::submitted);
         connect(m_pick, &QLineEdit::textEdited, this, &AnswerForm::edited);
         followSelection();
+    }
+    if (question.pick && question.condition) {
+        m_take = new QPushButton(this);
+        m_take->setObjectName(QStringLiteral("lessonTake"));
+        m_take->setProperty("link", true);
+        m_take->hide();
+        connect(m_take, &QPushButton::clicked, this, [this] { m_pick->setText(selectedName()); });
+        m_grid->addWidget(m_take, m_grid->rowCount(), 0, 1, 2, Qt::AlignLeft);
     }
     if (question.condition) {
         m_changes = new QLabel(this);
@@ -159,10 +170,21 @@ void AnswerForm::followSelection()
     if (!m_run.active() || !m_pick || !m_run.question()
         || !m_pick->isEnabled()) // it is left while the session is given back
         return;
-    const QString name = pickedName(m_session, m_session.selection().current(), m_run.question()->pick->what);
-    if (!name.isEmpty() || !m_pick->hasFocus())
+    const QString name = selectedName();
+    // Who changes the recipe selects rows for that; the answer that was given before stays.
+    const bool repairing = m_take && !m_run.changes().is_null() && !m_pick->text().isEmpty();
+    if (!repairing && (!name.isEmpty() || !m_pick->hasFocus()))
         m_pick->setText(name);
+    if (m_take) {
+        m_take->setText(tr("Take %1, which is selected").arg(name));
+        m_take->setVisible(repairing && !name.isEmpty() && name != m_pick->text());
+    }
     emit edited();
+}
+
+QString AnswerForm::selectedName() const
+{
+    return pickedName(m_session, m_session.selection().current(), m_run.question()->pick->what);
 }
 
 void AnswerForm::showChanges()
@@ -202,6 +224,30 @@ void AnswerForm::setOpen(bool open)
     for (QWidget* field : findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly))
         if (field != m_changes)
             field->setEnabled(open);
+}
+
+QList<QWidget*> AnswerForm::fields() const
+{
+    QList<QWidget*> list;
+    if (m_number)
+        list << m_number;
+    if (m_choices)
+        for (QAbstractButton* button : m_choices->buttons())
+            list << button;
+    if (m_pick)
+        list << m_pick;
+    if (m_take)
+        list << m_take;
+    return list;
+}
+
+/// A chosen answer is given with Enter, as a typed one is.
+void AnswerForm::keyPressEvent(QKeyEvent* event)
+{
+    if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && complete())
+        emit submitted();
+    else
+        QWidget::keyPressEvent(event);
 }
 
 void AnswerForm::begin()

@@ -9,6 +9,7 @@ class QButtonGroup;
 class QGridLayout;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 
 namespace qs {
 
@@ -21,7 +22,11 @@ public:
     LessonAnswer answer() const;
     bool complete() const; ///< something is there to be checked
     void setOpen(bool open); ///< it can be changed
+    QList<QWidget*> fields() const; ///< in the order of Tab
     void begin(); ///< gives the focus to what is to be filled in
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
 
 signals:
     void submitted();
@@ -31,6 +36,7 @@ private:
     void build();
     void addChoices(const QStringList& choices);
     void followSelection();
+    QString selectedName() const;
     void showChanges();
 
     Session& m_session;
@@ -38,6 +44,7 @@ private:
     QGridLayout* m_grid;
     QLineEdit* m_number = nullptr;
     QLineEdit* m_pick = nullptr;
+    QPushButton* m_take = nullptr; ///< for a pick that stays, though something else is selected
     QLabel* m_changes = nullptr;
     QButtonGroup* m_choices = nullptr;
 };

@@ -261,6 +261,11 @@ void LessonPanel::next(int by)
 void LessonPanel::takeStep()
 {
     m_form->ask();
+    QWidget* before = m_text; // what is asked is made anew, which would put it last in the window
+    for (QWidget* field : m_form->fields() + QList<QWidget*> { m_check, m_hint, m_show, m_next }) {
+        setTabOrder(before, field);
+        before = field;
+    }
     m_seed->setText(QString::number(m_run.lesson().seed));
     m_text->verticalScrollBar()->setValue(0);
     refresh();

@@ -10,6 +10,7 @@
 #include "widgets/views/base/text/elided_check.h"
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/base/unit_actions.h"
+#include "widgets/views/recipe/node_blocks.h"
 #include "widgets/views/recipe/typed_values.h"
 #include "widgets/views/theme/restyling.h"
 
@@ -98,6 +99,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     , m_more(new QToolButton(this))
     , m_wrong(new QLabel(this))
     , m_idle(new QLabel(this))
+    , m_blocks(new NodeBlocks(session, this))
     , m_fields(new QWidget(this))
 {
     setObjectName(QStringLiteral("panelFooter"));
@@ -108,6 +110,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     column->addLayout(buildFirstRow());
     column->addWidget(m_fields);
     column->addWidget(m_idle);
+    column->addWidget(m_blocks);
     m_idle->setObjectName(QStringLiteral("overrideIdle"));
     wrapText(*m_idle);
     m_wrong->setObjectName(QStringLiteral("formWrong"));
@@ -203,6 +206,9 @@ void OverrideEditor::buildFields()
     addChoice(grid, m_calibrator, 3, 0, tr("range by"),
         { tr("as all"), tr("min-max"), tr("percentile"), tr("entropy"), tr("MSE"), tr("given") });
     addChoice(grid, m_reduce, 3, 2, tr("reduce range"), { tr("as all"), tr("off"), tr("on") });
+    m_percentile = addNumber(grid, 4, 0, tr("percentile"));
+    m_percentileLabel = static_cast<QLabel*>(grid->itemAtPosition(4, 0)->widget());
+    m_percentile->setToolTip(tr("Percentile of this tensor's values that its range holds, above 0 and up to 100"));
     m_reduce->setToolTip(tr("Reduce range: one bit less for the codes of this weight, so that no sum of two products "
                             "saturates"));
     grid->setColumnStretch(1, 1);
@@ -217,6 +223,8 @@ void OverrideEditor::connectFields()
         connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyRange);
     for (QLineEdit* field : { m_scale, m_zeroPoint })
         connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyScale);
+    connect(m_percentile, &QLineEdit::textEdited, this, &OverrideEditor::check);
+    connect(m_percentile, &QLineEdit::editingFinished, this, &OverrideEditor::applyPercentile);
     connect(m_type, &QComboBox::activated, this, [this](int index) {
         const auto type = index == 0 ? std::nullopt : std::optional(kOverrideTypes[size_t(index) - 1]);
         apply(withChoice(tr("Type of %1: %2"), *m_type), withTensorType(begun(), tensor(), type));
@@ -296,6 +304,8 @@ void OverrideEditor::refresh()
     const std::string name = isStatic(format) ? tensor() : std::string();
     setVisible(editable && (node || !name.empty()));
     m_quantize->setVisible(node.has_value());
+    const bool product = node && m_recipe.nodes()[*node].opType == "MatMul" && m_recipe.states()[*node].quantized;
+    m_blocks->show(editable && product ? m_recipe.nodes()[*node].name : std::string());
     if (node)
         refreshUnit(m_recipe.units().of(*node));
     m_parts->setVisible(node && m_recipe.units().of(*node).size() > 1);
@@ -352,6 +362,7 @@ void OverrideEditor::refreshTensor(const std::string& name)
     fillUntyped(*m_highest, numberField(said.highest), other);
     fillUntyped(*m_scale, numberField(said.scale), other);
     fillUntyped(*m_zeroPoint, said.zeroPoint ? QString::number(*said.zeroPoint) : QString(), other);
+    refreshPercentile(name, other);
     check();
     const Comparison& comparison = *m_session.comparison();
     const Place& place = m_place.current();
@@ -386,6 +397,17 @@ void OverrideEditor::refreshTensor(const std::string& name)
     m_reset->setToolTip(tr("Forget what is set here for %1").arg(toQt(name)));
 }
 
+void OverrideEditor::refreshPercentile(const std::string& name, bool other)
+{
+    const auto& tensors = m_session.recipe().recipe().tensors;
+    const auto said = tensors.find(name);
+    const bool shown = !constant() && said != tensors.end() && said->second.calibrator
+        && said->second.calibrator->kind == Calibrator::Percentile;
+    m_percentile->setVisible(shown);
+    m_percentileLabel->setVisible(shown);
+    fillUntyped(*m_percentile, shown ? numberField(said->second.calibrator->percentile) : QString(), other || !shown);
+}
+
 void OverrideEditor::apply(const QString& what, const Recipe& next)
 {
     m_session.recipe().apply(what.arg(toQt(tensor())), next);
@@ -412,11 +434,14 @@ void OverrideEditor::check()
     const WrongPair scale = wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale());
     setStyled(*m_lowest, "wrong", range.first);
     setStyled(*m_highest, "wrong", range.second);
+    const QString percentile
+        = m_percentile->isVisibleTo(this) ? wrongPercentile(m_percentile->text(), QLocale()) : QString();
+    setStyled(*m_percentile, "wrong", !percentile.isEmpty());
     setStyled(*m_scale, "wrong", scale.first);
     setStyled(*m_zeroPoint, "wrong", scale.second);
     // One sentence at a time, that of the pair that is typed in: a low window has no room for two beside the fields.
     const bool atScale = m_scale->hasFocus() || m_zeroPoint->hasFocus() || range.why.isEmpty();
-    m_wrong->setText(atScale && !scale.why.isEmpty() ? scale.why : range.why);
+    m_wrong->setText(!percentile.isEmpty() ? percentile : atScale && !scale.why.isEmpty() ? scale.why : range.why);
     m_wrong->setVisible(m_fields->isVisibleTo(this) && !m_wrong->text().isEmpty());
 }
 
@@ -449,6 +474,20 @@ void OverrideEditor::applyScale()
     taken(m_lowest, m_highest);
     taken(m_scale, m_zeroPoint);
     apply(tr("Scale of %1"), withScale(m_session.recipe().recipe(), tensor(), scale, int64_t(zero)));
+}
+
+void OverrideEditor::applyPercentile()
+{
+    const Recipe& recipe = m_session.recipe().recipe();
+    const auto said = recipe.tensors.find(tensor());
+    if (said == recipe.tensors.end() || !said->second.calibrator || !m_percentile->isModified()
+        || !wrongPercentile(m_percentile->text(), QLocale()).isEmpty())
+        return;
+    CalibratorOptions calibrator = *said->second.calibrator;
+    calibrator.percentile = *numberIn(*m_percentile);
+    m_percentile->setModified(false);
+    apply(tr("Percentile of %1: %2").arg(QStringLiteral("%1"), m_percentile->text()),
+        withCalibrator(recipe, tensor(), calibrator));
 }
 
 /// "as all" takes back what was given; "given" is only ever shown.

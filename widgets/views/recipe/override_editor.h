@@ -16,6 +16,7 @@ class QToolButton;
 namespace qs {
 
 class ElidedCheck;
+class NodeBlocks;
 
 /// What the recipe says of the node and tensor at a place in particular: quantized or not, type, range, scale and zero
 /// point, symmetry, calibrator. Empty fields follow the recipe's defaults; what cannot be is said above them and
@@ -52,6 +53,8 @@ private:
     void applyRange();
     void applyScale();
     void applyCalibrator(int index);
+    void applyPercentile();
+    void refreshPercentile(const std::string& tensor, bool other);
     void apply(const QString& what, const Recipe& next);
     static void taken(QLineEdit* first, QLineEdit* second);
 
@@ -62,9 +65,11 @@ private:
     QToolButton* m_parts; ///< of a unit of several nodes
     QLabel* m_origin;
     QComboBox *m_type, *m_symmetric, *m_calibrator, *m_reduce;
-    QLineEdit *m_lowest, *m_highest, *m_scale, *m_zeroPoint;
+    QLineEdit *m_lowest, *m_highest, *m_scale, *m_zeroPoint, *m_percentile;
+    QLabel* m_percentileLabel = nullptr; ///< both of them for a tensor whose range is found by percentile
     QToolButton *m_reset, *m_more;
     QLabel *m_wrong, *m_idle;
+    NodeBlocks* m_blocks; ///< of a recipe for weights in blocks
     std::string m_shown; ///< tensor that the fields are about
     QWidget* m_fields;
 };

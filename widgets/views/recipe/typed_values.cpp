@@ -64,6 +64,15 @@ WrongPair wrongRange(const QString& lowest, const QString& highest, const QLocal
     return wrong;
 }
 
+QString wrongPercentile(const QString& percentile, const QLocale& locale)
+{
+    const QString name = TypedValues::tr("percentile");
+    if (const QString wrong = wrongNumber(name, percentile, locale); !wrong.isEmpty())
+        return wrong;
+    const double value = *typedNumber(percentile, locale);
+    return value > 0 && value <= 100 ? QString() : TypedValues::tr("percentile must lie above 0 and at most at 100.");
+}
+
 WrongPair wrongScale(const QString& scale, const QString& zeroPoint, DType type, const QLocale& locale)
 {
     WrongPair wrong = wrongNumbers(TypedValues::tr("scale"), scale, TypedValues::tr("zero point"), zeroPoint, locale);

@@ -22,6 +22,8 @@ struct WrongPair {
 
 /// Why two texts are no range, or no scale and zero point of that type; nothing when they are, and when both are empty.
 WrongPair wrongRange(const QString& lowest, const QString& highest, const QLocale& locale);
+/// Why a text is no percentile; an empty one is none.
+QString wrongPercentile(const QString& percentile, const QLocale& locale);
 WrongPair wrongScale(const QString& scale, const QString& zeroPoint, DType type, const QLocale& locale);
 
 } // namespace qs
