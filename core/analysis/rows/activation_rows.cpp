@@ -3,6 +3,7 @@
 
 #include "core/analysis/pairs/float_activation.h"
 #include "core/analysis/rows/row_of_value.h"
+#include "core/analysis/tasks/handed_on.h"
 
 #include <algorithm>
 #include <cmath>
@@ -135,6 +136,16 @@ Number noiseDb(const ActivationRow& row)
     return std::nullopt;
 }
 
+/// A value that is a part of what its node reads: its own noise to signal says nothing beside that of the whole. The
+/// later outputs of attention are the keys and values as they came, often out of one packed tensor.
+bool isPartOfInput(const Graph& graph, const Node& node, ValueId value)
+{
+    static constexpr std::string_view kParts[]
+        = { "Split", "Slice", "Gather", "GatherElements", "GatherND", "Compress", "SplitToSequence", "TopK" };
+    const bool packed = node.opType.ends_with("Attention") && !node.hasInput(1); // queries, keys and values in one
+    return packed || isAttentionState(graph, value) || std::ranges::find(kParts, node.opType) != std::end(kParts);
+}
+
 /// Increase along the graph; see metrics.
 class IncreaseFinder {
 public:
@@ -149,7 +160,7 @@ public:
     {
         for (ActivationRow& row : m_rows) {
             const Number here = noiseDb(row);
-            if (!here)
+            if (!here || (row.floatNode.valid() && isPartOfInput(m_graph, m_graph.node(row.floatNode), row.floatValue)))
                 continue;
             std::optional<double> input;
             if (row.floatNode.valid())

@@ -19,6 +19,7 @@ namespace qs {
 struct OutputRow {
     std::string name, quantizedName;
     ValueId floatValue, quantValue;
+    bool handedOn = false; ///< a state for the next run, as attention's keys and values are
     Similarity similarity;
     Number top1Agreement; ///< share of positions of all samples; null where the elements are no scores of classes
     Number top5Agreement;

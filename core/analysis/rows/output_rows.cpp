@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/agreement/task_rows.h"
 #include "core/analysis/rows/fill_rows.h"
+#include "core/analysis/tasks/handed_on.h"
 
 #include <algorithm>
 
@@ -78,6 +79,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
         row.quantizedName = outputs[o].quantizedName;
         row.floatValue = outputs[o].x;
         row.quantValue = outputs[o].y;
+        row.handedOn = isHandedOn(pair.floatPlan->graph(), row.floatValue);
         PairSums sums, written;
         ScoreSums scores;
         std::vector<const std::vector<TokenScores>*> prompts;

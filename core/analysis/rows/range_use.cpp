@@ -33,6 +33,20 @@ double ownNoiseShare(const ActivationRow& row)
     return std::max(0.0, (row.noise.rounding.value_or(0) + row.noise.clipping.value_or(0)) / *row.signalPower);
 }
 
+Number ownPartOfNoise(const ActivationRow& row)
+{
+    if (!row.noise.rounding || !row.noise.clipping || !row.accumulated.rmse || *row.accumulated.rmse <= 0)
+        return std::nullopt;
+    const double own = *row.noise.rounding + *row.noise.clipping;
+    return std::clamp(own / (*row.accumulated.rmse * *row.accumulated.rmse), 0.0, 1.0);
+}
+
+double gainAtTensor(const ActivationRow& row, double gainDb)
+{
+    const Number own = ownPartOfNoise(row);
+    return own ? 0.0 - 10 * std::log10(1 - *own * (1 - std::pow(10.0, -gainDb / 10))) : gainDb;
+}
+
 bool exceedsRange(const ActivationRow& row)
 {
     if (!row.range || !row.floatRange || row.params.scale.empty())

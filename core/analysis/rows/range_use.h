@@ -24,5 +24,9 @@ Number growthDb(const ActivationRow& row);
 bool clippingDominates(const ActivationRow& row);
 /// Noise that the tensor's own quantizer makes, over signal power; 0 where unknown.
 double ownNoiseShare(const ActivationRow& row);
+/// The part of the whole noise at the tensor that its own quantizer makes, 0..1; null where unknown.
+Number ownPartOfNoise(const ActivationRow& row);
+/// What the tensor gains, dB, where the noise of its own quantizer becomes `gainDb` less and the rest stays.
+double gainAtTensor(const ActivationRow& row, double gainDb);
 
 } // namespace qs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/range_use.h"
+#include "core/analysis/rows/result_outputs.h"
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
@@ -29,11 +30,8 @@ double relativeNoise(const Number& db) { return db ? std::pow(10.0, -*db / 10) :
 
 Number poorestOutputDb(const Comparison& c)
 {
-    Number worst;
-    for (const OutputRow& out : c.outputs)
-        if (out.similarity.sqnrDb && (!worst || *out.similarity.sqnrDb < *worst))
-            worst = out.similarity.sqnrDb;
-    return worst;
+    const OutputRow* worst = worstOutput(c.outputs);
+    return worst ? worst->similarity.sqnrDb : Number();
 }
 
 bool losesAccuracy(const Comparison& c)
@@ -236,7 +234,7 @@ void findCostlyWeights(const Comparison& c, const Surroundings& around, std::vec
         f.title = "The weights of " + row.node + " cost most";
         f.rank = cost;
         f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
-            evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("noise_share", cost) };
+            evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("noise_over_signal", cost) };
         tellChoices(row,
             fmt::format(
                 "add noise of {} of the signal at this node; nothing but weights is quantized here", percentText(cost)),

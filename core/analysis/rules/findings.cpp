@@ -81,6 +81,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findSampleSpread(c, found);
     findSymmetricOnSkewed(c, found);
     findRangeVaries(pair, c, found);
+    findReducedRanges(c, found);
     findCalibrationSet(c, found);
     findSaturationRisk(pair, c, addsPairsIn16Bits(), found);
     findAccuracyDrop(c, found);

@@ -37,6 +37,8 @@ void findForms(const ComparePair& pair, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
 void findSymmetricOnSkewed(const Comparison& c, std::vector<Finding>& found);
 void findRangeVaries(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Half of the codes unused everywhere.
+void findReducedRanges(const Comparison& c, std::vector<Finding>& found);
 void findCalibrationSet(const Comparison& c, std::vector<Finding>& found);
 /// `cpuSaturates`: the CPU at hand adds pairs of products in 16 bits.
 void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSaturates, std::vector<Finding>& found);

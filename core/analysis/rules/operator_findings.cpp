@@ -114,10 +114,29 @@ struct FormNotes {
     }
 };
 
+/// What a chain of casts begins with.
+ValueId beforeCasts(const Graph& graph, ValueId value)
+{
+    while (graph.value(value).producer.valid()) {
+        const Node& node = graph.node(graph.value(value).producer);
+        if (node.opType != "Cast" || !node.hasInput(0))
+            break;
+        value = node.inputs[0];
+    }
+    return value;
+}
+
+/// A Clip or Cast between codes. Casts that lead back to the type that was there are none: ONNX Runtime removes them
+/// (its CastElimination and CastChainElimination) before it looks for units.
 bool isIntegerCopy(const Plan& plan, const Node& node)
 {
-    return (node.opType == "Cast" || node.opType == "Clip") && !node.outputs.empty() && node.outputs[0].valid()
-        && isInteger(plan.facts().of(node.outputs[0]).dtype) && dtypeBits(plan.facts().of(node.outputs[0]).dtype) == 8;
+    if ((node.opType != "Cast" && node.opType != "Clip") || !node.hasInput(0) || node.outputs.empty()
+        || !node.outputs[0].valid())
+        return false;
+    const DType type = plan.facts().of(node.outputs[0]).dtype;
+    if (!isInteger(type) || dtypeBits(type) != 8)
+        return false;
+    return node.opType == "Clip" || plan.facts().of(beforeCasts(plan.graph(), node.inputs[0])).dtype != type;
 }
 
 /// Scales of shape [1] where operators on codes want scalars.

@@ -126,6 +126,18 @@ double gainOfDataRange(const ActivationRow& row)
     return 10 * std::log10(*row.signalPower / (step * step / 12)) - row.localSqnrDb.value_or(0);
 }
 
+/// The gain that may be expected at the tensor, and why that is less than its quantizer gains.
+void expectAtTensor(const ActivationRow& row, double gainDb, Finding& f)
+{
+    constexpr double kNothing = 0.05;
+    const double here = std::max(gainAtTensor(row, gainDb), 0.0);
+    f.expectedGainDb = here;
+    const Number own = ownPartOfNoise(row);
+    if (own && *own < 0.5 && gainDb > 0)
+        f.summary += fmt::format(" But {} of the noise here was there before this quantizer: alone it gains {} here.",
+            percentText(1 - *own), here < kNothing ? std::string("nothing") : fmt::format("{:.1f} dB", here));
+}
+
 void addShift(const ActivationRow& row, Finding& f)
 {
     const int32_t zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
@@ -187,7 +199,7 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
         // Every tensor behind the input was calibrated on the same data: this is the first thing to say.
         f.rank = std::max(f.rank, 1.0) * 1e6;
         f.change = { RemedyKind::Recalibrate, {}, row.name, 0, 0, 0 };
-        f.expectedGainDb = gainOfDataRange(row);
+        expectAtTensor(row, gainOfDataRange(row), f);
         found.push_back(std::move(f));
     }
 }
@@ -208,7 +220,7 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
             = fmt::format("Widen the range of this tensor to {:.4g} … {:.4g}, or recalibrate with data like these.",
                 neededRange(row).first, neededRange(row).second);
         f.change = rangeRemedy(row);
-        f.expectedGainDb = gainOfDataRange(row);
+        expectAtTensor(row, gainOfDataRange(row), f);
         if (isShifted(symmetry, row))
             addShift(row, f);
         found.push_back(std::move(f));
@@ -263,7 +275,8 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         if (row.node.empty())
             f.title = "The input uses little of its range";
         f.summary = fmt::format(
-            "The data use {} of the range {:.4g} … {:.4g}. The range that was observed would give {:.1f} dB more.",
+            "The data use {} of the range {:.4g} … {:.4g}. With the range that was observed, this quantizer would make "
+            "{:.1f} dB less noise.",
             percentText(used / whole), row.range->first, row.range->second, *wasted);
         if (row.usedCodes)
             f.evidence.push_back(evidence("used_codes", *row.usedCodes));
@@ -272,7 +285,7 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         f.remedy = fmt::format("Narrow the range of this tensor to {:.4g} … {:.4g}.",
             std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0));
         f.change = rangeRemedy(row);
-        f.expectedGainDb = gainOfDataRange(row);
+        expectAtTensor(row, gainOfDataRange(row), f);
         if ((*wasted > kForeignDb || foreign) && input) {
             f.rule = Rule::InputMismatch;
             if (foreign && f.severity == Severity::Note) // it is not the input's own

@@ -16,6 +16,9 @@ namespace {
 /// The largest activation code times two weights of one sign: above this they leave 16 bits (255 · 129 > 32767).
 constexpr int kFits = 128;
 
+/// What was not seen to happen has no noise to be ranked by: only among its like.
+constexpr double kMayBe = 1e-12;
+
 struct PairRisk {
     size_t pairs = 0, risky = 0;
     void add(int first, int second)
@@ -108,7 +111,7 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
         f.remedy = "Count them (--arithmetic integer-avx2), and where they harm reduce the range of the weights to 7 "
                    "bits.";
         f.confidence = 0.5;
-        f.rank = share;
+        f.rank = kMayBe * share; // what does make noise comes first
         found.push_back(std::move(f));
     }
 }

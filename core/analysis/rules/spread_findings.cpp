@@ -52,14 +52,14 @@ void findVarying(const ComparePair& pair, const Comparison& c, std::vector<Findi
         f.cause = "varies";
         f.title = fmt::format("The range at {} differs from sample to sample", place);
         f.summary = fmt::format("Half of the {} samples use less than {} of the range that all of them need. Ranges of "
-                                "each sample's own would leave {:.1f} dB less noise at this tensor, predicted from "
+                                "each sample's own would make {:.1f} dB less noise of rounding here, predicted from "
                                 "their steps.",
             c.samples, percentText(*row.medianSampleWidth), *row.ownRangesGainDb);
         f.evidence = { evidence("gain_db", *row.ownRangesGainDb, "dB"),
             evidence("median_sample_width", *row.medianSampleWidth), evidence("samples", double(c.samples)),
             evidence("local_sqnr_db", *row.localSqnrDb, "dB") };
         f.confidence = 0.8;
-        f.expectedGainDb = *row.ownRangesGainDb;
+        f.expectedGainDb = gainAtTensor(row, *row.ownRangesGainDb);
         if (feedsDynamic(pair.floatPlan->graph(), row.floatValue)) {
             f.remedy = "Try the dynamic format, which computes ranges for each sample; it costs a pass over each "
                        "quantized input.";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity/variant_runs.h"
 
+#include "core/analysis/tasks/handed_on.h"
 #include "core/analysis/tasks/scores.h"
 #include "core/engine/lowered/content_key.h"
 #include "core/kernels/statistics/pair_sums.h"
@@ -45,6 +46,7 @@ void merge(OutputScore& into, const OutputScore& from)
     for (size_t o = 0; o < from.outputs.size(); ++o) {
         into.outputs[o].signal += from.outputs[o].signal;
         into.outputs[o].noise += from.outputs[o].noise;
+        into.outputs[o].handedOn = from.outputs[o].handedOn;
     }
     into.labels += from.labels;
     into.right += from.right;
@@ -68,8 +70,9 @@ Number OutputScore::sqnrDb() const { return Sums { signal, noise }.sqnrDb(); }
 Number OutputScore::worstSqnrDb() const
 {
     Number worst;
+    const bool results = std::ranges::any_of(outputs, [](const Sums& sums) { return !sums.handedOn; });
     for (const Sums& sums : outputs)
-        if (const Number db = sums.sqnrDb(); db && (!worst || *db < *worst))
+        if (const Number db = sums.sqnrDb(); db && (!worst || *db < *worst) && (!results || !sums.handedOn))
             worst = db;
     return worst;
 }
@@ -194,7 +197,7 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         addPairSums(sums, x.data(), y.data(), nullptr, x.size(), nullptr, {});
         total.signal += sums.xx;
         total.noise += sums.ee;
-        total.outputs[o] = { sums.xx, sums.ee };
+        total.outputs[o] = { sums.xx, sums.ee, isHandedOn(m_reference->graph(), m_reference->graph().outputs()[o]) };
         const auto& labels = m_data->labels();
         const size_t samples = sample.feed.samples, slice = x.size() / samples;
         if (o > 0 || x.size() % samples != 0)

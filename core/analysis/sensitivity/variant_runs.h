@@ -21,6 +21,7 @@ namespace qs {
 struct OutputScore {
     struct Sums {
         double signal = 0, noise = 0; ///< sum of x^2, sum of (x - y)^2
+        bool handedOn = false; ///< a state for the next run
         Number sqnrDb() const; ///< null when exact or without a signal
     };
     double signal = 0, noise = 0; ///< of all outputs
@@ -29,7 +30,8 @@ struct OutputScore {
     size_t classes = 0, agreeing = 0; ///< the same against the class of the reference
     bool exact() const { return noise == 0; }
     Number sqnrDb() const; ///< null when exact or without a signal
-    Number worstSqnrDb() const; ///< of the worst output, dB; null where all are exact or without a signal
+    Number worstSqnrDb()
+        const; ///< of the worst result (not handed on, if any is not), dB; null where all are exact or without a signal
     Number accuracy() const; ///< fraction; null without labels
     Number agreement() const; ///< fraction of samples; null where the first output is no scores of classes
 };

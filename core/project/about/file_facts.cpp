@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/about/file_facts.h"
 
+#include "core/analysis/rows/result_outputs.h"
 #include "core/onnx/files/stored_bytes.h"
 #include "core/project/about/model_info.h"
 #include "core/project/files/mac_count.h"
@@ -28,10 +29,10 @@ FileFacts factsOf(const LoadedModel& model, const Comparison& comparison, std::s
 void addOutputs(const Comparison& c, FileFacts& facts)
 {
     facts.exact = !c.outputs.empty();
+    if (const OutputRow* worst = worstOutput(c.outputs))
+        facts.outputSqnrDb = worst->similarity.sqnrDb;
     for (const OutputRow& out : c.outputs) {
         facts.exact = facts.exact && out.similarity.exact;
-        if (const Number& db = out.similarity.sqnrDb)
-            facts.outputSqnrDb = std::min(*db, facts.outputSqnrDb.value_or(*db));
         if (const Number& share = out.top1Agreement)
             facts.top1Agreement = std::min(*share, facts.top1Agreement.value_or(*share));
     }

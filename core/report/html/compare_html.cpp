@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings/evidence_labels.h"
+#include "core/analysis/rows/result_outputs.h"
 #include "core/report/format.h"
 #include "core/report/html/html_files.h"
 #include "core/report/html/html_parts.h"
@@ -64,13 +66,10 @@ std::string cards(const Snapshot& s)
 {
     const Comparison& c = *s.comparison;
     std::string out = "<div class=\"cards\">\n";
-    if (!c.outputs.empty()) {
-        const OutputRow& o = *std::min_element(c.outputs.begin(), c.outputs.end(), [](const auto& a, const auto& b) {
-            return a.similarity.sqnrDb.value_or(HUGE_VAL) < b.similarity.sqnrDb.value_or(HUGE_VAL);
-        });
-        out += card(
-            c.outputs.size() > 1 ? "Output SQNR (worst of " + std::to_string(c.outputs.size()) + ")" : "Output SQNR",
-            shown(text::decibelUnit(o.similarity.sqnrDb, o.similarity.exact)), escaped(o.name));
+    if (const OutputRow* o = worstOutput(c.outputs)) {
+        const size_t results = resultOutputs(c.outputs).size();
+        out += card(results > 1 ? "Output SQNR (worst of " + std::to_string(results) + ")" : "Output SQNR",
+            shown(text::decibelUnit(o->similarity.sqnrDb, o->similarity.exact)), escaped(o->name));
         for (const OutputRow& row : c.outputs)
             if (row.task.agreement)
                 out += card(taskTitle(row.task.what.kind), shown(taskShare(row.task)),
@@ -92,11 +91,12 @@ std::string evidenceText(const std::vector<EvidenceItem>& items)
 {
     std::string out;
     for (const EvidenceItem& e : items) {
-        std::string key = e.key;
-        std::replace(key.begin(), key.end(), '_', ' ');
-        const std::string value = e.text.empty() ? text::number(e.number) : e.text;
-        out += (out.empty() ? "" : " &#183; ") + escaped(key) + " " + shown(value)
-            + (e.unit.empty() ? "" : " " + escaped(e.unit));
+        const auto known = evidenceLabel(e.key);
+        const std::string value = !e.number ? e.text
+            : known && known->share         ? text::percent(*e.number)
+            : e.unit == "dB"                ? text::decibelUnit(e.number)
+                                            : text::number(e.number) + (e.unit.empty() ? "" : " " + e.unit);
+        out += (out.empty() ? "" : " &#183; ") + escaped(known ? known->label : e.key) + " " + shown(value);
     }
     return out;
 }

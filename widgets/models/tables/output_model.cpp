@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/output_model.h"
 
+#include "core/analysis/rows/result_outputs.h"
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_columns.h"
@@ -111,16 +112,9 @@ QString OutputModel::filterText(const OutputRow& row) const { return toQt(row.na
 std::vector<SummaryItem> outcomeSummary(const Comparison& comparison)
 {
     std::vector<SummaryItem> items;
-    if (!comparison.outputs.empty()) {
-        const OutputRow* worst = &comparison.outputs.front();
-        for (const OutputRow& row : comparison.outputs) {
-            const bool worse = !row.similarity.exact
-                && (worst->similarity.exact
-                    || row.similarity.sqnrDb.value_or(1e9) < worst->similarity.sqnrDb.value_or(1e9));
-            worst = worse ? &row : worst;
-        }
-        const QString label
-            = comparison.outputs.size() == 1 ? OutputModel::tr("Output SQNR") : OutputModel::tr("Worst output SQNR");
+    if (const OutputRow* worst = worstOutput(comparison.outputs)) {
+        const QString label = resultOutputs(comparison.outputs).size() == 1 ? OutputModel::tr("Output SQNR")
+                                                                            : OutputModel::tr("Worst output SQNR");
         items.push_back({ label, decibelText(worst->similarity.sqnrDb, worst->similarity.exact),
             toQt(worst->name) + u'\n' + sqnrFormula(worst->similarity, comparison) });
     }
@@ -136,7 +130,8 @@ std::vector<SummaryItem> outcomeSummary(const Comparison& comparison)
         const QString details = taskDetails(told->task);
         if (const QString perplexity = perplexityText(*told); !perplexity.isEmpty())
             items.push_back({ OutputModel::tr("Perplexity"), perplexity, languageTip(*told) });
-        items.push_back({ agreementName(told->task.what.kind), agreementText(told->task),
+        const QString name = told->language ? OutputModel::tr("Same next token") : agreementName(told->task.what.kind);
+        items.push_back({ name, agreementText(told->task),
             OutputModel::tr("%1 Over %2.").arg(definitionText(definition::kTask), provenanceText(comparison))
                 + (details.isEmpty() ? QString() : u'\n' + details) });
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/sample_model.h"
 
+#include "core/analysis/rows/result_outputs.h"
 #include "widgets/models/base/cells.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/tables/task_words.h"
@@ -68,11 +69,11 @@ QString otherClassName(const SampleRow& row) { return classText(*row.classNames,
 Number sampleSqnrDb(const Comparison& comparison, size_t index)
 {
     Number worst;
-    for (const OutputRow& row : comparison.outputs) {
-        if (index >= row.sampleSqnrDb.size())
+    for (const OutputRow* row : resultOutputs(comparison.outputs)) {
+        if (index >= row->sampleSqnrDb.size())
             continue;
-        const bool exact = !row.sampleSqnrDb[index] && index < row.sampleNoise.size() && row.sampleNoise[index] == 0;
-        const Number db = exact ? Number(std::numeric_limits<double>::infinity()) : row.sampleSqnrDb[index];
+        const bool exact = !row->sampleSqnrDb[index] && index < row->sampleNoise.size() && row->sampleNoise[index] == 0;
+        const Number db = exact ? Number(std::numeric_limits<double>::infinity()) : row->sampleSqnrDb[index];
         if (db && (!worst || *db < *worst))
             worst = db;
     }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/result_outputs.h"
+#include "tests/analysis/comparing.h"
+#include "tests/support/tensors.h"
+
+#include <cmath>
+
+using namespace qs;
+using namespace qs::test;
+
+/// What a finding promises is what its remedy gives, and nothing is told of what a runtime removes.
+namespace {
+
+constexpr int64_t kCount = 2048;
+
+FixedData normalData() { return FixedData({ Tensor::of<float>({ kCount }, normals(kCount, 9)) }); }
+
+/// x, a = -x, b = -a, y = -b.
+Prepared negated()
+{
+    return SmallModel("f")
+        .input("x", { kCount })
+        .node("Neg", { "x" }, { "a" })
+        .node("Neg", { "a" }, { "b" })
+        .node("Neg", { "b" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// The same with x, a and b quantized.
+template <class T> Prepared inCodes(std::array<float, 3> scales, T zero)
+{
+    return SmallModel("q")
+        .input("x", { kCount })
+        .template qdq<T>("x", "x_dq", scales[0], zero)
+        .node("Neg", { "x_dq" }, { "a" })
+        .template qdq<T>("a", "a_dq", scales[1], zero)
+        .node("Neg", { "a_dq" }, { "b" })
+        .template qdq<T>("b", "b_dq", scales[2], zero)
+        .node("Neg", { "b_dq" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+const Finding* rangeFinding(const Comparison& c, const std::string& tensor)
+{
+    const auto it = std::ranges::find_if(c.findings,
+        [&](const Finding& f) { return f.rule == Rule::RangeTooLarge && f.tensor == tensor && f.cause.empty(); });
+    return it == c.findings.end() ? nullptr : &*it;
+}
+
+const Finding* reducedFinding(const Comparison& c)
+{
+    const auto it = std::ranges::find(c.findings, std::string("reduced"), &Finding::cause);
+    return it == c.findings.end() ? nullptr : &*it;
+}
+
+/// QuantizeLinear, one node on codes, DequantizeLinear.
+Prepared nodeOnCodes(const std::string& type, const std::vector<SmallModel::Attribute>& attributes)
+{
+    SmallModel model("q");
+    model.input("x", { kCount })
+        .constant("s", Tensor::scalar<float>(0.034f))
+        .constant("z", Tensor::scalar<uint8_t>(128))
+        .constant("low", Tensor::scalar<uint8_t>(0))
+        .constant("high", Tensor::scalar<uint8_t>(255))
+        .node("QuantizeLinear", { "x", "s", "z" }, { "codes" });
+    if (type == "Clip")
+        model.node("Clip", { "codes", "low", "high" }, { "same" });
+    else if (type == "chain")
+        model.node("Cast", { "codes" }, { "wide" }, { { "to", int64_t(6) } })
+            .node("Cast", { "wide" }, { "same" }, { { "to", int64_t(2) } });
+    else
+        model.node(type, { "codes" }, { "same" }, attributes);
+    return model.node("DequantizeLinear", { "same", "s", "z" }, { "a" })
+        .node("Neg", { "a" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+Prepared negatedOnce()
+{
+    return SmallModel("f").input("x", { kCount }).node("Neg", { "x" }, { "y" }).output("y").finish();
+}
+
+class PromisesTests : public QObject {
+    Q_OBJECT
+private slots:
+    void gainAtATensor_data()
+    {
+        QTest::addColumn<float>("scaleX");
+        QTest::newRow("nothing came in") << 0.034f;
+        QTest::newRow("as much came in") << 0.6f;
+        QTest::newRow("most came in") << 2.f;
+    }
+    /// A range that is twenty times too wide, behind a tensor whose noise is already there.
+    void gainAtATensor()
+    {
+        QFETCH(float, scaleX);
+        const Comparison c = compared(negated(), inCodes<int8_t>({ scaleX, 0.68f, 0.68f }, 0), normalData());
+        const Finding* f = rangeFinding(c, "a");
+        QVERIFY2(f && f->expectedGainDb, qPrintable(rulesOf(c)));
+        const Comparison mended = compared(negated(), inCodes<int8_t>({ scaleX, 0.034f, 0.68f }, 0), normalData());
+        const double gained = *rowOf(mended, "a").accumulated.sqnrDb - *rowOf(c, "a").accumulated.sqnrDb;
+        QVERIFY2(std::fabs(gained - *f->expectedGainDb) < 1.5,
+            qPrintable(QStringLiteral("%1, promised %2").arg(gained).arg(*f->expectedGainDb)));
+    }
+
+    void reducedRanges_data()
+    {
+        QTest::addColumn<float>("scale");
+        QTest::addColumn<int>("zero");
+        QTest::addColumn<bool>("found");
+        QTest::newRow("7 bits of uint8") << 0.055f << 64 << true;
+        QTest::newRow("8 bits of uint8") << 0.027f << 128 << false;
+        QTest::newRow("a part of 7 bits") << 0.2f << 64 << false;
+    }
+    void reducedRanges()
+    {
+        QFETCH(float, scale);
+        QFETCH(int, zero);
+        QFETCH(bool, found);
+        const auto codes = inCodes<uint8_t>({ scale, scale, scale }, uint8_t(zero));
+        const Comparison c = compared(negated(), codes, normalData());
+        const Finding* f = reducedFinding(c);
+        QVERIFY2((f != nullptr) == found, qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QCOMPARE(f->severity, Severity::Note);
+        QVERIFY(!f->remedy.empty() && !f->evidence.empty());
+        QVERIFY(f->expectedGainDb && *f->expectedGainDb > 0 && *f->expectedGainDb < 6.03);
+    }
+
+    void copiesOfCodes_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("a Cast to the same type") << "Cast" << false;
+        QTest::newRow("Casts there and back") << "chain" << false;
+        QTest::newRow("Clip") << "Clip" << true;
+    }
+    void copiesOfCodes()
+    {
+        QFETCH(QString, type);
+        QFETCH(bool, told);
+        const Prepared q = nodeOnCodes(type.toStdString(), { { "to", int64_t(2) } });
+        const Comparison c = compared(negatedOnce(), q, normalData());
+        QVERIFY2((findingOf(c, Rule::RuntimeRejects) != nullptr) == told, qPrintable(rulesOf(c)));
+    }
+
+    /// The noise of a part says nothing beside that of the whole.
+    void partsHaveNoIncrease()
+    {
+        const auto model = [](bool quantized) {
+            SmallModel m(quantized ? "q" : "f");
+            m.input("x", { kCount });
+            if (quantized)
+                m.qdq<int8_t>("x", "x_dq", 0.034f, 0);
+            return m.node("Neg", { quantized ? "x_dq" : "x" }, { "a" })
+                .node("Split", { "a" }, { "b", "c" }, { { "axis", int64_t(0) } })
+                .node("Neg", { "b" }, { "y" })
+                .node("Neg", { "c" }, { "z" })
+                .output("y")
+                .output("z")
+                .finish();
+        };
+        const Comparison c = compared(model(false), model(true), normalData());
+        QVERIFY(!rowOf(c, "b").increaseDb && !rowOf(c, "c").increaseDb);
+        QVERIFY(rowOf(c, "a").increaseDb && rowOf(c, "y").increaseDb);
+    }
+
+    void worstResult()
+    {
+        std::vector<OutputRow> outputs(3);
+        outputs[0].similarity.sqnrDb = 20;
+        outputs[1].similarity.sqnrDb = 10;
+        outputs[1].handedOn = true;
+        outputs[2].similarity.exact = true;
+        QCOMPARE(worstOutput(outputs), &outputs[0]);
+        QCOMPARE(resultOutputs(outputs).size(), size_t(2));
+        outputs[0].handedOn = outputs[2].handedOn = true;
+        QCOMPARE(worstOutput(outputs), &outputs[1]);
+        QCOMPARE(worstOutput({}), nullptr);
+    }
+};
+
+} // namespace
+
+QTEST_GUILESS_MAIN(PromisesTests)
+#include "promises_test.moc"
