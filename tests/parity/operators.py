@@ -41,7 +41,8 @@ try:
     from onnx import TensorProto as T
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
-    import operator_cases_elements  # noqa: F401  (they fill CASES)
+    import operator_cases_decoding  # noqa: F401  (they fill CASES)
+    import operator_cases_elements  # noqa: F401
     import operator_cases_learning  # noqa: F401
     import operator_cases_movement  # noqa: F401
     import operator_cases_runtime  # noqa: F401

@@ -107,6 +107,20 @@ Result<Facts> inferDecoderMasked(const InferContext& c)
     return inferMultiHead({ node, facts });
 }
 
+/// Caches as they come in; where there are none so far, as the attributes say.
+Fact groupCache(const InferContext& c, size_t slot, const Dims& dims)
+{
+    const Attributes& a = c.node.attributes;
+    const int64_t bits = a.text("k_quant_type", "NONE") == "NONE" ? 0 : a.integer("kv_cache_bit_width", 0);
+    Fact present = fact(bits == 8 ? DType::Int8 : bits == 4 ? DType::UInt8 : c.inputs[0].dtype, dims);
+    Dim& width = (*present.dims)[3];
+    if (bits == 4 && width.known())
+        width = knownDim((width.value + 1) / 2);
+    if (a.integer("sliding_window_cache", 0))
+        (*present.dims)[2] = dimOf(c.input(slot), 2);
+    return present;
+}
+
 Result<Facts> inferGroupQuery(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
@@ -115,8 +129,10 @@ Result<Facts> inferGroupQuery(const InferContext& c)
                   keys = c.node.attributes.integer("kv_num_heads", 0);
     const Dim size = k ? quotient(dimOf(q, 2), heads) : quotient(dimOf(q, 2), heads + 2 * keys);
     const Dim row = size.known() ? knownDim(size.value * heads) : unknownDim();
-    const Fact present = fact(q->dtype, Dims { dimOf(q, 0), knownDim(keys), unknownDim(), size });
-    return cut(c, { fact(q->dtype, Dims { dimOf(q, 0), dimOf(q, 1), row }), present, present });
+    const Dims dims { dimOf(q, 0), knownDim(keys), unknownDim(), size };
+    return cut(c,
+        { fact(q->dtype, Dims { dimOf(q, 0), dimOf(q, 1), row }), groupCache(c, 3, dims), groupCache(c, 4, dims),
+            fact(q->dtype, Dims { dimOf(q, 0), knownDim(heads), dimOf(q, 1), unknownDim() }) });
 }
 
 /// Of the projection alone: tokens x size of the input x row.

@@ -361,6 +361,37 @@ def group_query(dtype=np.float32):
     return c
 
 
+def quantized_cache(bits, mode):
+    """Prompts, single tokens behind caches of several lengths, windows, sinks: keys and values kept as codes."""
+    c = Case(f"cache_{bits}_{mode.lower()}")
+    heads, shared, size = 4, 2, 16
+    q, k, v = (c.feed(n, floats(2, 3, d * size)) for n, d in (("q", heads), ("k", shared), ("v", shared)))
+    q1, k1, v1 = (c.feed(n, floats(2, 1, d * size)) for n, d in (("q1", heads), ("k1", shared), ("v1", shared)))
+    width, kind = (size, np.int8) if bits == 8 else (size // 2, np.uint8)
+    past = [c.feed(n, codes(2, shared, 5, width, dtype=kind)) for n in ("pk", "pv")]
+    empty = [c.feed(n, codes(2, shared, 0, width, dtype=kind)) for n in ("ek", "ev")]
+    shape = (1,) if mode == "PER_TENSOR" else (1, shared, 1, size)
+    scales = [c.store(n, (RNG.uniform(0.3, 0.6, shape) * 4 / 2 ** (bits - 1)).astype(np.float32)) for n in ("ks", "vs")]
+    angles = np.outer(np.arange(16), 0.3 ** np.arange(size // 2))
+    turn = [c.store("cos", np.cos(angles).astype(np.float32)), c.store("sin", np.sin(angles).astype(np.float32))]
+    sink, bias = c.store("sink", floats(heads)), c.feed("bias", floats(1, heads, 3, 3))
+    first, padded, total3 = c.feed("first", np.array([2, 2], np.int32)), c.feed("padded", np.array([2, 1], np.int32)), c.store("total3", number(3, np.int32))
+    step, uneven, total6 = c.feed("step", np.array([5, 5], np.int32)), c.feed("uneven", np.array([5, 3], np.int32)), c.store("total6", number(6, np.int32))
+    inside, total5 = c.feed("inside", np.array([3, 4], np.int32)), c.store("total5", number(5, np.int32))
+    common = {"num_heads": heads, "kv_num_heads": shared, "k_quant_type": mode, "v_quant_type": mode, "kv_cache_bit_width": bits}
+
+    def node(inputs, behind=("", "", "", "", ""), outputs=3, **attributes):
+        c.node("GroupQueryAttention", [*inputs, *behind, *scales], outputs, **common, **attributes)
+
+    node([q, k, v, *empty, first, total3])
+    node([q, k, v, *empty, padded, total3], [*turn, "", "", ""], do_rotary=1)
+    node([q, k, v, *past, first, total3], ["", "", "", bias, sink])
+    node([q1, k1, v1, *past, step, total6], [*turn, "", "", ""], do_rotary=1, rotary_interleaved=1)
+    node([q1, k1, v1, *past, uneven, total6], local_window_size=2)
+    node([q1, k1, v1, *past, inside, total5], smooth_softmax=1, softcap=2.0)
+    return c
+
+
 def rotary(dtype=np.float32):
     c = Case("rotary" if dtype == np.float32 else f"rotary_{np.dtype(dtype).name}")
     angles = np.outer(np.arange(10), 0.5 ** np.arange(4))
@@ -564,7 +595,8 @@ CASES = [fused_conv, fused_gemm, fused_matmul, gelus, skip_norms, nhwc, lambda: 
          *[lambda b=b, v=v: nbits(b, v) for b in (2, 4, 8) for v in (0, 4)], lambda: nbits(4, 0, np.float16), bnb4,
          gather_blocks, attention, attention_quantized, multi_head, group_query, rotary, integer_products, qlinear,
          lambda: qlinear(np.int8), ms_quantize, masks_of_attention, cached_keys, shared_past, experimental,
-         lambda: experimental(9), signals, decoder_masked]
+         lambda: experimental(9), signals, decoder_masked,
+         *(lambda b=b, m=m: quantized_cache(b, m) for b in (8, 4) for m in ("PER_TENSOR", "PER_CHANNEL"))]
 
 
 def main():

@@ -48,6 +48,8 @@ Result<InnerOp> attentionOp(const AttentionHead& head, const AttentionTensors& t
         node.attributes.set("scale", *head.scale);
     if (head.softcap != 0)
         node.attributes.set("softcap", head.softcap);
+    if (head.stage != 0)
+        node.attributes.set("qk_matmul_output_mode", head.stage);
     std::vector<InnerOp::Input> inputs;
     for (const Tensor* in : { &t.q, &t.k, &t.v, &t.mask, &t.pastK, &t.pastV })
         inputs.push_back({ in->dtype(), {}, in->valid() });
@@ -444,6 +446,7 @@ void lowerMicrosoftAttention(LoweringRegistry& r)
     r.add(kMicrosoftDomain, "QAttention", lowerQAttention);
     r.add(kMicrosoftDomain, "MultiHeadAttention", lowerMultiHead);
     lowerGroupQueryAttention(r);
+    lowerRotaryEmbedding(r);
     lowerDecoderAttention(r);
 }
 
