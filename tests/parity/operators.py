@@ -154,7 +154,6 @@ KNOWN = [
     (RUNTIME_ALONE, "TfIdfVectorizer", "max_skip_count", "single words count once for each distance"),
     (RUNTIME_ALONE, "ai.onnx.ml:TreeEnsemble", "post_transform=", "numbers of SOFTMAX and LOGISTIC are exchanged"),
     (RUNTIME_ALONE, "ai.onnx.ml:TreeEnsembleRegressor", "base_values", "a target without a vote does not get its base value"),
-    (RUNTIME_ALONE, "com.microsoft:QMoE", "expert_weight_bits=8, block_size", "activations are rounded to eight bits"),
     (RUNTIME_ALONE, "LpPool", "shape", "dilations are left out of SAME sizes"),
     (RUNTIME_ALONE, "AveragePool", "shape", "dilations are left out of SAME sizes"),
     (RUNTIME_ALONE, "ReduceLogSumExp", "int", "integers are rounded on the way"),
@@ -352,7 +351,7 @@ def ask_all(seed, numbers):
 
 
 def codes_may_tie(op):
-    return op.startswith(("QLinear", "Quantize", "DynamicQuantize", "QGemm", "QAttention"))
+    return op.startswith(("QLinear", "Quantize", "DynamicQuantize", "QGemm", "QAttention", "GroupQueryAttention"))
 
 
 def difference(got, wanted, op):
