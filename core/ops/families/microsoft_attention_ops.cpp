@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
+#include "core/graph/own_domain.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/families/parts.h"
 
@@ -135,6 +136,25 @@ Result<Facts> inferGroupQuery(const InferContext& c)
             fact(q->dtype, Dims { dimOf(q, 0), knownDim(heads), dimOf(q, 1), unknownDim() }) });
 }
 
+/// Both outputs like the input.
+Result<Facts> inferGate(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 3));
+    return cut(c, { c.inputs[0], c.inputs[0] });
+}
+
+Result<Facts> inferDequantizeCache(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 2));
+    const Fact* codes = c.input(0);
+    const Dim row = dimOf(codes, 3);
+    const int64_t inByte = c.node.attributes.integer("bits", 8) == 4 ? 2 : 1;
+    return cut(c,
+        { fact(DType::Float32,
+            Dims { dimOf(codes, 0), dimOf(codes, 1), dimOf(codes, 2),
+                row.known() ? knownDim(row.value * inByte) : unknownDim() }) });
+}
+
 /// Of the projection alone: tokens x size of the input x row.
 std::optional<int64_t> projectionMacs(const InferContext& c, std::span<const Fact>)
 {
@@ -153,6 +173,10 @@ void registerMicrosoftAttentionOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "DecoderMaskedMultiHeadAttention", inferDecoderMasked, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "GroupQueryAttention", inferGroupQuery, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "RotaryEmbedding", inferSame, Tolerance::Elementary });
+    r.add({ kMicrosoftDomain, "MRotaryEmbedding", inferSame, Tolerance::Elementary });
+    r.add({ kMicrosoftDomain, "GatedRMSNorm", inferSame, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "LinearAttentionGate", inferGate, Tolerance::Elementary });
+    r.add({ kOwnDomain, kDequantizeCache, inferDequantizeCache, Tolerance::OneUlp });
 }
 
 } // namespace qs

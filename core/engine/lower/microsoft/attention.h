@@ -10,7 +10,9 @@
 namespace qs {
 
 void lowerGroupQueryAttention(LoweringRegistry&);
-void lowerRotaryEmbedding(LoweringRegistry&);
+void lowerRotaryEmbedding(LoweringRegistry&); ///< and MRotaryEmbedding
+void lowerGates(LoweringRegistry&); ///< GatedRMSNorm, LinearAttentionGate
+void lowerCacheReader(LoweringRegistry&); ///< our own DequantizeCache
 void lowerDecoderAttention(LoweringRegistry&); ///< DecoderMaskedMultiHeadAttention
 
 /// Attributes of an attention.
@@ -43,9 +45,10 @@ struct RotarySettings {
     int64_t rotated = 0; ///< 0: whole heads
     bool interleaved = false;
 };
-/// Turns x (batch x tokens x row, or batch x heads x tokens x size) by the caches' rows `positions` (batch x tokens).
+/// Turns x (batch x tokens x row, or batch x heads x tokens x size) by the caches' rows `positions` (batch x tokens),
+/// or where there are none by caches with a row for each token.
 Result<Tensor> rotate(const StepContext& s, const RotarySettings& settings, const Tensor& x, const Tensor& cosines,
-    const Tensor& sines, const Tensor& positions, KernelMode mode);
+    const Tensor& sines, const Tensor* positions, KernelMode mode);
 /// Positions of all tokens: first[b], first[b] + 1 ...
 Tensor positionsFrom(const StepContext& s, const std::vector<int64_t>& first, int64_t tokens);
 

@@ -103,10 +103,10 @@ Status turn(const GroupStep& step, const StepContext& s, const GroupLengths& l, 
     rotary.rotated = cosines.rank() == 2 ? 2 * cosines.dim(1) : 0;
     // What is turned is stored in the queries' type before it is quantized or multiplied.
     const auto stored = [&](Tensor turned) { return asWorkType(s, asStored(s, std::move(turned), type), work); };
-    QS_TRY(Tensor q, rotate(s, rotary, t.q, cosines, sines, positions, step.mode));
+    QS_TRY(Tensor q, rotate(s, rotary, t.q, cosines, sines, &positions, step.mode));
     t.q = stored(std::move(q));
     if (l.fresh > 0) {
-        QS_TRY(Tensor k, rotate(s, rotary, t.k, cosines, sines, positions, step.mode));
+        QS_TRY(Tensor k, rotate(s, rotary, t.k, cosines, sines, &positions, step.mode));
         t.k = stored(std::move(k));
     }
     return {};
