@@ -104,6 +104,7 @@ KNOWN = [
     (REFERENCE_ALONE, "ai.onnx.ml:TreeEnsemble*", "e+308", "a target without a vote is left at the start value"),
     (REFERENCE_ALONE, "ai.onnx.ml:TreeEnsemble", "post_transform", "scores are not transformed"),
     (REFERENCE_ALONE, "ai.onnx.ml:TreeEnsembleClassifier", "opset 5", "one class stands for both otherwise than in ONNX Runtime"),
+    (REFERENCE_ALONE, "Attention", "softcap=", "the products of qk_matmul_output_mode 0 are capped"),
     (REFERENCE_ALONE, "AffineGrid", "type float32", "the result has the input's type"),
     (REFERENCE_ALONE, "LpPool", "ceil_mode=1", "windows that reach outside are scaled up"),
     (REFERENCE_ALONE, "NegativeLogLikelihoodLoss", "ignore_index", "what is ignored counts in the mean"),

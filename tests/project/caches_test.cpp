@@ -97,6 +97,7 @@ void CachesTests::codesAreComparedAsNumbers()
     QVERIFY2(made.ok(), made.ok() ? "" : issueText(made.issue()).c_str());
     const Comparison& c = *(*made)->comparison;
     QCOMPARE(c.outputs.size(), size_t(3));
+    QVERIFY(c.network && c.network->same()); // floats in place of the codes
     for (const OutputRow& row : c.outputs) {
         // Rounding to steps of s leaves a noise of s * s / 12; the floats are about 0.5 * sqrt(16) / sqrt(3) in size.
         const double s = bits == 8 ? 0.033 : 0.55, expected = 10 * std::log10(1.33 / (s * s / 12));
