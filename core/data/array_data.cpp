@@ -96,6 +96,14 @@ private:
     std::vector<ImpliedInput> m_implied; ///< in the order of the inputs
 };
 
+/// A cache of another model's type and width that holds no positions: it counts as not given.
+bool isEmptyCacheOfAnother(const InputSpec& input, const ArrayArchive& archive)
+{
+    const auto array = archive.array(input.name);
+    return array.ok() && std::ranges::find(array->shape(), 0) != array->shape().end()
+        && (array->dtype() != input.dtype || !fits(array->shape(), input));
+}
+
 /// Inputs that the file leaves to its tokens; none where the model reads no tokens.
 std::vector<ImpliedInput> impliedInputs(const std::vector<InputSpec>& inputs, const ArrayArchive& archive)
 {
@@ -103,7 +111,9 @@ std::vector<ImpliedInput> impliedInputs(const std::vector<InputSpec>& inputs, co
     if (std::ranges::none_of(inputs, holdsTokens))
         return list;
     for (size_t i = 0; i < inputs.size(); ++i)
-        if (const auto implied = impliedBy(inputs[i]); implied && !archive.has(inputs[i].name))
+        if (const auto implied = impliedBy(inputs[i]); implied
+            && (!archive.has(inputs[i].name)
+                || (*implied == Implied::EmptyCache && isEmptyCacheOfAnother(inputs[i], archive))))
             list.push_back({ i, inputs[i], *implied });
     return list;
 }
@@ -332,6 +342,8 @@ DataResult openArrayData(
     QS_TRY(InitialStates initial, readStates(states, archive, path, warnings));
     for (const auto& [name, tensor] : initial)
         used.push_back(name);
+    for (const ImpliedInput& one : implied)
+        used.push_back(one.input.name);
     std::vector<std::string> unused;
     for (const std::string& key : archive.keys())
         if (std::find(used.begin(), used.end(), key) == used.end())

@@ -15,6 +15,8 @@ constexpr const char* kForInference = "export the model for inference";
 constexpr const char* kOrdered = "its tensors are laid out for one kind of GPU";
 constexpr const char* kForCpu = "quantize the model for the CPU";
 
+constexpr const char* kSearch = "it searches for a text by running whole models again and again";
+constexpr const char* kDecoderAlone = "open the decoder that is inside it as a file of its own";
 constexpr const char* kLowerLevel = "let ONNX Runtime write the file at level ORT_ENABLE_EXTENDED or below";
 
 constexpr std::array kLeftOut {
@@ -31,6 +33,11 @@ constexpr std::array kLeftOut {
     LeftOutOperator { kMicrosoftDomain, "QOrderedLayerNormalization", kOrdered, kForCpu },
     LeftOutOperator { kMicrosoftDomain, "QOrderedLongformerAttention", kOrdered, kForCpu },
     LeftOutOperator { kMicrosoftDomain, "QOrderedMatMul", kOrdered, kForCpu },
+    LeftOutOperator { kMicrosoftDomain, "BeamSearch", kSearch, kDecoderAlone },
+    LeftOutOperator { kMicrosoftDomain, "GreedySearch", kSearch, kDecoderAlone },
+    LeftOutOperator { kMicrosoftDomain, "Sampling", kSearch, kDecoderAlone },
+    LeftOutOperator { kMicrosoftDomain, "WhisperBeamSearch", kSearch, kDecoderAlone },
+    LeftOutOperator { kMicrosoftDomain, "PagedAttention", "it exists for GPUs", "export the model for the CPU" },
     LeftOutOperator { kMicrosoftDomain, "NhwcFusedConv", "it exists for half floats on ARM CPUs", kLowerLevel },
 };
 

@@ -63,6 +63,8 @@ void scanBlockWeight(QuantScan& scan, const Node& node, BlockWeight weight);
 void scanDynamicProduct(QuantScan& scan, const Node& node);
 /// ConvInteger / MatMulInteger -> Cast -> Mul(x_scale * w_scale): the weight's scale sits in that product.
 void scanIntegerProduct(QuantScan& scan, const Node& node);
+/// Our own DequantizeCache behind an attention that stores codes.
+void scanReadCache(QuantScan& scan, NodeId id);
 /// DynamicQuantizeLSTM: both of its stored weights.
 void scanDynamicLstm(QuantScan& scan, const Node& node);
 

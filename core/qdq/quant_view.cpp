@@ -2,6 +2,7 @@
 #include "core/qdq/quant_view.h"
 
 #include "core/graph/domains.h"
+#include "core/graph/own_domain.h"
 #include "core/qdq/quant_scan.h"
 
 #include <algorithm>
@@ -44,6 +45,8 @@ void visit(QuantScan& scan, NodeId id)
         scanBlockWeight(scan, node, std::move(*weight));
     } else if (node.is("DynamicQuantizeMatMul", kMicrosoftDomain)) {
         scanDynamicProduct(scan, node);
+    } else if (node.is(kDequantizeCache, kOwnDomain)) {
+        scanReadCache(scan, id);
     } else if (node.is("DynamicQuantizeLSTM", kMicrosoftDomain)) {
         scanDynamicLstm(scan, node);
     } else if (isIntegerProduct(node)) {

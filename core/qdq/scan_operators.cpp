@@ -163,6 +163,24 @@ void scanDynamicProduct(QuantScan& scan, const Node& node)
     scan.quantizers.add(std::move(q));
 }
 
+void scanReadCache(QuantScan& scan, NodeId id)
+{
+    const Node& node = scan.graph.node(id);
+    scan.plumbing[id.index()] = true;
+    if (!node.hasInput(0))
+        return;
+    Quantizer q;
+    q.codes = node.inputs[0];
+    q.dequantized = node.outputs[0];
+    q.quantize = scan.graph.value(q.codes).producer;
+    const DType codes = node.attributes.integer("bits", 8) == 4 ? DType::Int4 : DType::Int8;
+    // A scale for each head and channel lies along two axes, which parameters cannot say.
+    q.dynamic = !readParams(scan, node, 1, -1, codes, q.params) || !q.params.perTensor();
+    if (q.dynamic)
+        q.params = {};
+    scan.quantizers.add(std::move(q));
+}
+
 void scanDynamicLstm(QuantScan& scan, const Node& node)
 {
     scan.evidence.dynamicQuantizers = true;

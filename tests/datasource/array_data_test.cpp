@@ -171,6 +171,19 @@ private slots:
         QCOMPARE(in[2].dtype(), DType::Int32);
         QCOMPARE(in[3].shape(), (Shape { 1, 2, 0, 1 }));
         QCOMPARE(in[3].dtype(), DType::Int8);
+        // A float past without positions is none for a model that remembers codes; one with positions does not fit.
+        const auto withPast = [&](const char* shape, size_t count) {
+            return npz({ { "input_ids.npy", npy("<i8", "(2, 3)", bytesOf(ids)) },
+                { "past_key_values.0.key.npy", npy("<f4", shape, floats(count)) } });
+        };
+        const auto other = opened(withPast("(2, 2, 0, 8)", 0), inputs);
+        QVERIFY(other);
+        QCOMPARE(other->warnings().size(), size_t(1));
+        const auto otherFeed = other->feed(0);
+        QVERIFY(otherFeed.ok());
+        QCOMPARE(otherFeed.value().inputs[3].dtype(), DType::Int8);
+        QCOMPARE(otherFeed.value().inputs[3].count(), int64_t(0));
+        QVERIFY(refusal(withPast("(2, 2, 1, 8)", 32), inputs).contains("int8"));
         // Without tokens nothing is implied.
         const std::vector<InputSpec> others { floatInput("x", Shape { 1, 2 }), inputs[0] };
         QVERIFY(refusal(npz({ { "x.npy", npy("<f4", "(1, 2)", floats(2)) } }), others).contains("attention_mask"));

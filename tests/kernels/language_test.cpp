@@ -7,12 +7,14 @@
 #include "core/kernels/product/square_matrices.h"
 #include "core/kernels/reduce/loss.h"
 #include "core/kernels/sequence/attention.h"
+#include "core/kernels/sequence/cache_codes.h"
 #include "core/kernels/sequence/token_mixing.h"
 #include "core/kernels/text_ml/letter_case.h"
 #include "core/kernels/text_ml/ngrams.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -24,6 +26,8 @@ class LanguageTests : public QObject {
 private slots:
     void attention_data();
     void attention();
+    void cacheCodes_data();
+    void cacheCodes();
     void rotary();
     void recurrentIsAttention();
     void losses();
@@ -74,6 +78,45 @@ void LanguageTests::attention()
     QVERIFY2(different.empty(), different.c_str());
     different = test::difference<float>(scores, expectedScores, 1e-5);
     QVERIFY2(different.empty(), different.c_str());
+}
+
+void LanguageTests::cacheCodes_data()
+{
+    QTest::addColumn<int>("bits");
+    QTest::addColumn<bool>("perChannel");
+    for (int bits : { 8, 4 })
+        for (bool perChannel : { false, true })
+            QTest::addRow("%d bits, %s", bits, perChannel ? "per channel" : "per tensor") << bits << perChannel;
+}
+
+void LanguageTests::cacheCodes()
+{
+    QFETCH(int, bits);
+    QFETCH(bool, perChannel);
+    constexpr int64_t kSamples = 2, kHeads = 3, kRows = 5, kSize = 8;
+    RandomData random { uint32_t(bits) };
+    auto x = random.floats(kSamples * kHeads * kRows * kSize);
+    std::vector<float> scale(perChannel ? kHeads * kSize : 1);
+    for (size_t i = 0; i < scale.size(); ++i)
+        scale[i] = i % 7 == 3 ? 0.0f : 0.25f * float(i % 4 + 1); // a scale of 0 counts as 1
+    x[0] = 0.5f * scale[0]; // a tie goes to the even code
+    x[1] = 1000;
+    x[2] = -1000;
+    const CacheCodes c { bits, kHeads, kSize, scale.data(), perChannel };
+    std::vector<uint8_t> codes(size_t(kSamples * kHeads * kRows * c.rowBytes()));
+    quantizeCache(c, x.data(), kSamples, kRows, codes.data());
+    std::vector<float> back(x.size());
+    dequantizeCache(c, codes.data(), kSamples, kRows, back.data());
+    const double low = bits == 8 ? -128 : -8, high = bits == 8 ? 127 : 7;
+    for (size_t i = 0; i < x.size(); ++i) {
+        const size_t head = i / (kRows * kSize) % kHeads, channel = i % kSize;
+        const float s = perChannel ? scale[head * kSize + channel] : scale[0];
+        const double code = std::clamp(std::nearbyint(double(s != 0 ? x[i] * (1 / s) : x[i])), low, high);
+        const size_t at = i / kSize * size_t(c.rowBytes()) + channel * size_t(bits) / 8;
+        const int stored = bits == 8 ? int8_t(codes[at]) : (channel % 2 ? codes[at] >> 4 : codes[at] & 15) - 8;
+        QCOMPARE(double(stored), code);
+        QCOMPARE(back[i], float(code) * s);
+    }
 }
 
 void LanguageTests::rotary()

@@ -187,35 +187,31 @@ def integer_to_float(d):
         d.x([b[-1]], FLOAT, specials=False)
 
 
-@case("MatMulNBits", domain=MS)
-def nbits(d):
-    bits, block, depth, columns = d.pick([4, 4, 8, 2]), d.pick([16, 32, 64]), d.integer(1, 80), d.integer(1, 9)
-    blocks = -(-depth // block)
-    d.x([*d.shape(1, 2, 3), depth], FLOAT, specials=False)
-    d.x([columns, blocks, block * bits // 8], T.UINT8, 0, 255, stored=True)
-    d.x([columns, blocks], FLOAT, 0.01, 0.1, stored=True)
-    if d.chance(0.5):
-        d.x([columns, -(-blocks * bits // 8)], T.UINT8, 0, 255, stored=True)
-    d.set(K=depth, N=columns, bits=bits, block_size=block)
-
-
 @case("MultiHeadAttention", domain=MS)
 def multi_head(d):
     batch, heads, tokens, keys, size, out = d.integer(1, 2), d.integer(1, 3), d.integer(1, 5), d.integer(1, 6), d.pick([2, 4, 8]), d.pick([2, 4])
+    past = d.integer(1, 5) if d.chance(0.3) else 0
+    if past:
+        tokens, out = keys, size
     d.x([batch, tokens, heads * size], FLOAT, specials=False)
     d.x([batch, keys, heads * size], FLOAT, specials=False)
     d.x([batch, keys, heads * out], FLOAT, specials=False)
     d.x([heads * (2 * size + out)], FLOAT, specials=False) if d.chance(0.5) else d.absent()
+    total = past + keys
     if d.chance(0.4):
-        mask = d.values(T.INT32, d.pick([[batch, keys], [batch, tokens, keys]]), 0, 1)
+        mask = d.values(T.INT32, d.pick([[batch, total], [batch, tokens, total]]), 0, 1)
         mask[..., 0] = 1
         d.feed(mask)
     else:
         d.absent()
-    if d.chance(0.4):
-        d.x([d.pick([1, batch]), d.pick([1, heads]), tokens, keys], FLOAT, specials=False)
+    d.x([d.pick([1, batch]), d.pick([1, heads]), tokens, total], FLOAT, specials=False) if d.chance(0.4) else d.absent()
+    if past:
+        for width in (size, out):
+            d.x([batch, heads, past, width], FLOAT, stored=False, specials=False)
     d.set(num_heads=heads)
     d.maybe(scale=d.real(0.2, 1))
+    d.maybe(0.3, unidirectional=1)
+    d.count = 3 if past or d.chance(0.2) else 1
 
 
 @case("Attention", domain=MS)
@@ -269,45 +265,3 @@ def linear(d):
     d.x(size, kind, 0, 9)
     if channel:
         d.set(axis=axis)
-
-
-def experts(d, hidden):
-    """Attributes that both forms share; returns experts, inner size, rows of the first product and whether a third one is."""
-    count, inner = d.integer(2, 5), hidden * d.integer(1, 2)
-    name = d.pick(["relu", "gelu", "silu", "identity", "swiglu"])
-    d.set(k=d.integer(1, 2), activation_type=name, normalize_routing_weights=d.integer(0, 1))
-    fused = name == "swiglu"
-    if fused:
-        d.set(swiglu_fusion=1, activation_alpha=d.pick([1.0, 1.702]), activation_beta=d.pick([0.0, 1.0]))
-        d.maybe(swiglu_limit=d.real(1, 7))
-    return count, inner, 2 * inner if fused else inner
-
-
-@case("MoE", domain=MS)
-def mixture(d):
-    hidden, tokens = d.pick([4, 8]), d.integer(1, 5)
-    count, inner, first = experts(d, hidden)
-    d.x([tokens, hidden] if d.chance(0.5) else [1, tokens, hidden], FLOAT, specials=False)
-    d.x([tokens, count], FLOAT, specials=False)
-    d.x([count, first, hidden], FLOAT, -0.5, 0.5)
-    d.x([count, first], FLOAT, specials=False) if d.chance(0.5) else d.absent()
-    d.x([count, hidden, inner], FLOAT, -0.5, 0.5)
-    if d.chance(0.5):
-        d.x([count, hidden], FLOAT, specials=False)
-
-
-@case("QMoE", domain=MS)
-def mixture_of_codes(d):
-    hidden, tokens, bits = d.pick([32, 64]), d.integer(1, 5), d.pick([4, 8])
-    count, inner, first = experts(d, hidden)
-    block = d.pick([0, 0, 16, 32])
-    kind = FLOAT
-    d.x([tokens, hidden], kind, specials=False)
-    d.x([tokens, count], kind, specials=False)
-    for rows, depth in ((first, hidden), (hidden, inner)):
-        d.x([count, rows, depth * bits // 8], T.UINT8, 0, 255, stored=True)
-        d.x([count, rows, depth // block] if block else [count, rows], kind, 0.01, 0.03, stored=True)
-        d.x([count, rows], kind, specials=False, stored=True) if d.chance(0.5) else d.absent()
-    d.set(expert_weight_bits=bits)
-    if block:
-        d.set(block_size=block)

@@ -41,7 +41,8 @@ try:
     from onnx import TensorProto as T
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
-    import operator_cases_elements  # noqa: F401  (they fill CASES)
+    import operator_cases_decoding  # noqa: F401  (they fill CASES)
+    import operator_cases_elements  # noqa: F401
     import operator_cases_learning  # noqa: F401
     import operator_cases_movement  # noqa: F401
     import operator_cases_runtime  # noqa: F401
@@ -103,6 +104,7 @@ KNOWN = [
     (REFERENCE_ALONE, "ai.onnx.ml:TreeEnsemble*", "e+308", "a target without a vote is left at the start value"),
     (REFERENCE_ALONE, "ai.onnx.ml:TreeEnsemble", "post_transform", "scores are not transformed"),
     (REFERENCE_ALONE, "ai.onnx.ml:TreeEnsembleClassifier", "opset 5", "one class stands for both otherwise than in ONNX Runtime"),
+    (REFERENCE_ALONE, "Attention", "softcap=", "the products of qk_matmul_output_mode 0 are capped"),
     (REFERENCE_ALONE, "AffineGrid", "type float32", "the result has the input's type"),
     (REFERENCE_ALONE, "LpPool", "ceil_mode=1", "windows that reach outside are scaled up"),
     (REFERENCE_ALONE, "NegativeLogLikelihoodLoss", "ignore_index", "what is ignored counts in the mean"),
@@ -153,7 +155,6 @@ KNOWN = [
     (RUNTIME_ALONE, "TfIdfVectorizer", "max_skip_count", "single words count once for each distance"),
     (RUNTIME_ALONE, "ai.onnx.ml:TreeEnsemble", "post_transform=", "numbers of SOFTMAX and LOGISTIC are exchanged"),
     (RUNTIME_ALONE, "ai.onnx.ml:TreeEnsembleRegressor", "base_values", "a target without a vote does not get its base value"),
-    (RUNTIME_ALONE, "com.microsoft:QMoE", "expert_weight_bits=8, block_size", "activations are rounded to eight bits"),
     (RUNTIME_ALONE, "LpPool", "shape", "dilations are left out of SAME sizes"),
     (RUNTIME_ALONE, "AveragePool", "shape", "dilations are left out of SAME sizes"),
     (RUNTIME_ALONE, "ReduceLogSumExp", "int", "integers are rounded on the way"),
@@ -351,7 +352,7 @@ def ask_all(seed, numbers):
 
 
 def codes_may_tie(op):
-    return op.startswith(("QLinear", "Quantize", "DynamicQuantize", "QGemm", "QAttention"))
+    return op.startswith(("QLinear", "Quantize", "DynamicQuantize", "QGemm", "QAttention", "GroupQueryAttention"))
 
 
 def difference(got, wanted, op):

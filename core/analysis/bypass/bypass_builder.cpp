@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/rounding/relative_distance.h"
+#include "core/graph/own_domain.h"
 #include "core/match/graph/canonical.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
@@ -130,6 +131,9 @@ PairActivation BypassBuilder::activationOf(uint32_t q) const
 bool BypassBuilder::bypassActivation(uint32_t index)
 {
     const Quantizer& q = quantizer(index);
+    const NodeId reader = q.dequantized.valid() ? m_plan.graph().value(q.dequantized).producer : NodeId();
+    if (reader.valid() && m_plan.graph().node(reader).is(kDequantizeCache, kOwnDomain))
+        return become(nameOf(q.dequantized), nameOf(q.codes), PairActivation {}); // bypassCache makes floats of them
     if (q.dynamic)
         return q.real.valid(); // whoever reads the codes reads the real value
     const bool quantized = q.real.valid() && q.quantize.valid() && isQuantizeLinear(m_plan.graph().node(q.quantize));
@@ -325,6 +329,8 @@ void BypassBuilder::declareFloats()
     const Graph& graph = m_plan.graph();
     for (size_t v = 0; v < graph.values().size(); ++v) {
         const Value& value = graph.values()[v];
+        if (m_draft.types.contains(value.name))
+            continue;
         if (value.producer.valid() && isInteger(value.type.dtype) && m_pair.quantView->ofQuantized(ValueId(v)))
             m_draft.types[value.name] = { realTypeOfCodes(ValueId(v)), value.type.dims, {} };
         else if (value.producer.valid() && m_pair.quantView->scaledSums(ValueId(v)).valid())

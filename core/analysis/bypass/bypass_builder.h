@@ -74,7 +74,7 @@ private:
     bool bypassBlocks(size_t at, const Node& node);
     bool bypassRecurrent(size_t at, const Node& node); ///< DynamicQuantizeLSTM
     bool bypassExperts(size_t at, const Node& node); ///< QMoE
-    bool bypassCache(const Node& node); ///< attention that keeps codes
+    bool bypassCache(size_t at, const Node& node); ///< attention that keeps codes
     bool bypassAttention(size_t at, const Node& node);
     bool bypassTableReader(size_t at, const Node& node); ///< Gather of a stored table
     bool bypassEmbedding(size_t at, const Node& node);

@@ -105,14 +105,37 @@ bool BypassBuilder::bypassExperts(size_t at, const Node& node)
 }
 
 /// Keys and values that are kept as codes are kept as they are.
-bool BypassBuilder::bypassCache(const Node& node)
+bool BypassBuilder::bypassCache(size_t at, const Node& node)
 {
+    constexpr size_t kKeyScale = 12;
     if (node.attributes.text("k_quant_type", "NONE") == "NONE"
         && node.attributes.text("v_quant_type", "NONE") == "NONE")
         return true;
-    return refuse(node,
-        "keeps its keys and values as codes, also in the model's inputs, which no float ones can take the "
-        "place of");
+    const Graph& graph = m_plan.graph();
+    const bool twoInByte = node.attributes.integer("kv_cache_bit_width", 8) == 4;
+    const auto becomesFloat = [&](ValueId cache) {
+        Value value = graph.value(cache);
+        if (auto& dims = value.type.dims; twoInByte && dims && dims->size() == 4 && (*dims)[3].known())
+            (*dims)[3].value *= 2;
+        m_draft.types[value.name] = { realType(node.inputs[0]), value.type.dims, {} };
+    };
+    for (const size_t slot : { 3, 4 }) {
+        if (node.hasInput(slot) && !graph.isInput(node.inputs[slot]))
+            return refuse(node, "reads keys and values as codes that another node hands over");
+        if (node.hasInput(slot))
+            becomesFloat(node.inputs[slot]);
+    }
+    for (const size_t slot : { 1, 2 })
+        if (slot < node.outputs.size() && node.outputs[slot].valid())
+            becomesFloat(node.outputs[slot]);
+    DraftNode& draft = m_draft.nodes[at];
+    for (const char* name : { "k_quant_type", "v_quant_type" })
+        draft.attributes.set(name, std::string("NONE"));
+    draft.attributes.set("kv_cache_bit_width", int64_t(0));
+    draft.attributesChanged = true;
+    if (draft.inputs.size() > kKeyScale)
+        draft.inputs.resize(kKeyScale);
+    return true;
 }
 
 } // namespace qs

@@ -35,7 +35,7 @@ bool BypassBuilder::bypassOperator(size_t at, const Node& node)
     if (isOwn(node, "QMoE"))
         return bypassExperts(at, node);
     if (isOwn(node, "GroupQueryAttention"))
-        return bypassCache(node);
+        return bypassCache(at, node);
     if (isOwn(node, "QAttention"))
         return bypassAttention(at, node);
     if (isOwn(node, "QEmbedLayerNormalization"))

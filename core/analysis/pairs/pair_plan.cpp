@@ -2,6 +2,7 @@
 #include "core/analysis/pairs/pair_plan.h"
 
 #include "core/analysis/pairs/float_activation.h"
+#include "core/graph/own_domain.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
@@ -106,8 +107,14 @@ std::vector<OutputPair> pairOutputs(const ComparePair& pair)
         if (!y.valid() || pair.floatPlan->blocked(x) || pair.quantPlan->blocked(y) || !areTensors(pair, x, y))
             continue;
         OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt, {} };
-        if (const auto q = pair.quantView->ofQuantized(y); q && pair.quantView->quantizers()[*q].codes == y)
-            out.quantizer = q;
+        if (const auto q = pair.quantView->ofQuantized(y); q && pair.quantView->quantizers()[*q].codes == y) {
+            const ValueId read = pair.quantView->quantizers()[*q].dequantized;
+            const NodeId reader = read.valid() ? qg.value(read).producer : NodeId();
+            if (reader.valid() && qg.node(reader).is(kDequantizeCache, kOwnDomain))
+                out.y = read; // parameters alone do not tell what such codes stand for
+            else
+                out.quantizer = q;
+        }
         list.push_back(std::move(out));
     }
     std::vector<ValueId> values;

@@ -2,6 +2,7 @@
 #include "core/engine/registry/operator_list.h"
 
 #include "core/engine/registry/registry.h"
+#include "core/graph/own_domain.h"
 #include "core/ops/left_out.h"
 
 #include <map>
@@ -40,7 +41,7 @@ std::map<std::string, std::map<std::string, Row>> supported()
     std::map<std::string, std::map<std::string, Row>> all;
     for (const Op& op : opRegistry().all()) {
         const std::pair key { std::string(op.domain), std::string(op.type) };
-        if (!loweringRegistry().all().contains(key))
+        if (!loweringRegistry().all().contains(key) || key.first == kOwnDomain)
             continue;
         Row& row = all[key.first][key.second];
         row.tolerance = op.tolerance;

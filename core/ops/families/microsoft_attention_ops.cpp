@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
+#include "core/graph/own_domain.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/families/parts.h"
 
@@ -107,6 +108,20 @@ Result<Facts> inferDecoderMasked(const InferContext& c)
     return inferMultiHead({ node, facts });
 }
 
+/// Caches as they come in; where there are none so far, as the attributes say.
+Fact groupCache(const InferContext& c, size_t slot, const Dims& dims)
+{
+    const Attributes& a = c.node.attributes;
+    const int64_t bits = a.text("k_quant_type", "NONE") == "NONE" ? 0 : a.integer("kv_cache_bit_width", 0);
+    Fact present = fact(bits == 8 ? DType::Int8 : bits == 4 ? DType::UInt8 : c.inputs[0].dtype, dims);
+    Dim& width = (*present.dims)[3];
+    if (bits == 4 && width.known())
+        width = knownDim((width.value + 1) / 2);
+    if (a.integer("sliding_window_cache", 0))
+        (*present.dims)[2] = dimOf(c.input(slot), 2);
+    return present;
+}
+
 Result<Facts> inferGroupQuery(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
@@ -115,8 +130,29 @@ Result<Facts> inferGroupQuery(const InferContext& c)
                   keys = c.node.attributes.integer("kv_num_heads", 0);
     const Dim size = k ? quotient(dimOf(q, 2), heads) : quotient(dimOf(q, 2), heads + 2 * keys);
     const Dim row = size.known() ? knownDim(size.value * heads) : unknownDim();
-    const Fact present = fact(q->dtype, Dims { dimOf(q, 0), knownDim(keys), unknownDim(), size });
-    return cut(c, { fact(q->dtype, Dims { dimOf(q, 0), dimOf(q, 1), row }), present, present });
+    const Dims dims { dimOf(q, 0), knownDim(keys), unknownDim(), size };
+    return cut(c,
+        { fact(q->dtype, Dims { dimOf(q, 0), dimOf(q, 1), row }), groupCache(c, 3, dims), groupCache(c, 4, dims),
+            fact(q->dtype, Dims { dimOf(q, 0), knownDim(heads), dimOf(q, 1), unknownDim() }) });
+}
+
+/// Both outputs like the input.
+Result<Facts> inferGate(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 3));
+    return cut(c, { c.inputs[0], c.inputs[0] });
+}
+
+Result<Facts> inferDequantizeCache(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 2));
+    const Fact* codes = c.input(0);
+    const Dim row = dimOf(codes, 3);
+    const int64_t inByte = c.node.attributes.integer("bits", 8) == 4 ? 2 : 1;
+    return cut(c,
+        { fact(DType::Float32,
+            Dims { dimOf(codes, 0), dimOf(codes, 1), dimOf(codes, 2),
+                row.known() ? knownDim(row.value * inByte) : unknownDim() }) });
 }
 
 /// Of the projection alone: tokens x size of the input x row.
@@ -137,6 +173,10 @@ void registerMicrosoftAttentionOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "DecoderMaskedMultiHeadAttention", inferDecoderMasked, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "GroupQueryAttention", inferGroupQuery, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "RotaryEmbedding", inferSame, Tolerance::Elementary });
+    r.add({ kMicrosoftDomain, "MRotaryEmbedding", inferSame, Tolerance::Elementary });
+    r.add({ kMicrosoftDomain, "GatedRMSNorm", inferSame, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "LinearAttentionGate", inferGate, Tolerance::Elementary });
+    r.add({ kOwnDomain, kDequantizeCache, inferDequantizeCache, Tolerance::OneUlp });
 }
 
 } // namespace qs

@@ -7,6 +7,7 @@
 #include "core/project/search/mended_file.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/quantized_example.h"
+#include "core/quant/recipe/recipe_edit.h"
 
 #include <fmt/format.h>
 

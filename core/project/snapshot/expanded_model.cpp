@@ -3,6 +3,7 @@
 
 #include "core/base/work/cancel_scope.h"
 #include "core/project/quantize/fixed_inputs.h"
+#include "core/project/snapshot/readable_caches.h"
 
 #include <algorithm>
 
@@ -70,9 +71,20 @@ LoadedModel loadedAgain(const LoadedModel& from, std::shared_ptr<const Model> bu
     return loaded;
 }
 
-} // namespace
+/// The model itself where there are no caches of codes.
+Result<LoadedModel> withReadableCaches(const LoadedModel& model, const BuildContext& context)
+{
+    if (!hasCodedCaches(model.graph()))
+        return model;
+    GraphDraft draft(model.model);
+    addCacheReaders(draft);
+    QS_TRY(const auto built, draft.build());
+    LoadedModel loaded = loadedAgain(model, built, context);
+    loaded.bodies = model.bodies;
+    return loaded;
+}
 
-Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context)
+Result<LoadedModel> withoutBodies(const ExpansionKey& key, const BuildContext& context)
 {
     if (!key.data || !hasBodies(key.model.graph()))
         return key.model;
@@ -85,6 +97,14 @@ Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& c
     }
     loaded.bodies = std::make_shared<const Expansion>(std::move(expanded.made));
     return loaded;
+}
+
+} // namespace
+
+Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context)
+{
+    QS_TRY(const LoadedModel expanded, withoutBodies(key, context));
+    return withReadableCaches(expanded, context);
 }
 
 std::vector<std::string> bodyWarnings(const LoadedModel& model)

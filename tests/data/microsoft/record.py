@@ -27,6 +27,7 @@ class Case:
     def __init__(self, name, ir=10, opset=21):
         self.name, self.nodes, self.inputs, self.stored, self.outputs = name, [], {}, {}, []
         self.ir, self.opset = ir, opset
+        self.types = {}  # of outputs whose type the runtime does not infer
 
     def feed(self, name, value):
         self.inputs[name] = value
@@ -45,7 +46,7 @@ class Case:
 
     def model(self):
         inputs = [helper.make_tensor_value_info(n, tensor(v).data_type, list(v.shape)) for n, v in self.inputs.items()]
-        outputs = [onnx.ValueInfoProto(name=n) for n in self.outputs]
+        outputs = [helper.make_tensor_value_info(n, self.types[n], None) if n in self.types else onnx.ValueInfoProto(name=n) for n in self.outputs]
         stored = [tensor(v, n) for n, v in self.stored.items()]
         graph = helper.make_graph(self.nodes, self.name, inputs, outputs, stored)
         imports = [helper.make_opsetid("", self.opset), helper.make_opsetid(MS, 1)]
@@ -361,6 +362,86 @@ def group_query(dtype=np.float32):
     return c
 
 
+def experts_in_blocks():
+    """QMoE with a scale for each block: activations are rounded where the weights have eight bits."""
+    c = Case("experts_in_blocks")
+    x, router = c.feed("x", floats(3, 32)), c.feed("router", floats(3, 3))
+    for bits in (8, 4):
+        inputs, zeros = [x, router], []
+        for rows, depth in ((32, 32), (32, 32)):
+            name = f"w{bits}_{len(inputs)}"
+            inputs += [c.store(name, codes(3, rows, depth * bits // 8)), c.store(name + "s", (RNG.uniform(0.01, 0.03, (3, rows, depth // 16))).astype(np.float32)), ""]
+            zeros.append(c.store(name + "z", codes(3, rows, depth // 16 * bits // 8)))
+        common = {"k": 2, "activation_type": "silu", "expert_weight_bits": bits, "block_size": 16}
+        c.node("QMoE", inputs, **common)
+        c.node("QMoE", [*inputs, "", "", "", *zeros], **common)
+    return c
+
+
+def hybrid():
+    """What stands around linear attention, and positions in three streams."""
+    c = Case("hybrid")
+    x, gate, scale = c.feed("x", floats(2, 3, 12)), c.feed("gate", floats(2, 3, 12)), c.store("scale", floats(6))
+    for activation in ("silu", "sigmoid"):
+        c.node("GatedRMSNorm", [x, scale, gate], activation=activation, epsilon=1e-4)
+    a, b, shift, decay = c.feed("a", floats(2, 3, 4)), c.feed("b", floats(2, 3, 4)), c.store("shift", floats(4)), c.store("decay", floats(4))
+    c.node("LinearAttentionGate", [a, shift, decay, b], 2)
+    c.node("LinearAttentionGate", [a, shift, decay])
+    q, ids = c.feed("q", floats(2, 3, 32)), c.feed("ids", RNG.integers(0, 10, (3, 2, 3)).astype(np.int64))
+    angles = np.outer(np.arange(10), 0.5 ** np.arange(8))
+    turn = [c.store("cos", np.cos(angles).astype(np.float32)), c.store("sin", np.sin(angles).astype(np.float32))]
+    for layout in (0, 1):
+        c.node("MRotaryEmbedding", [q, ids, *turn], num_heads=2, mrope_section=[4, 2, 2], mrope_layout=layout)
+    return c
+
+
+def scores():
+    """Attention that puts out the scores before their softmax, mask and bias added."""
+    c = Case("scores")
+    heads, size = 2, 8
+    q, k, v = (c.feed(n, floats(2, t, heads * size)) for n, t in (("q", 2), ("k", 3), ("v", 3)))
+    mask, bias = c.feed("mask", np.array([[1, 1, 0], [1, 1, 1]], np.int32)), c.feed("bias", floats(1, heads, 2, 3))
+    one = [c.feed(n, floats(2, 1, heads * size)) for n in ("q1", "k1", "v1")]
+    past = [c.feed(n, floats(2, heads, 5, size)) for n in ("pk", "pv")]
+    length = c.store("length", np.array([2], np.int32))
+    common = {"num_heads": heads}
+    made = [c.node("MultiHeadAttention", [q, k, v, "", *behind], 4, **common) for behind in ([], [mask], ["", bias], [mask, bias])]
+    made.append(c.node("DecoderMaskedMultiHeadAttention", [*one, "", "", *past, length], 4, past_present_share_buffer=1, output_qk=1, **common))
+    c.types = {f"{name}_3": onnx.TensorProto.FLOAT for name in made}
+    return c
+
+
+def quantized_cache(bits, mode):
+    """Prompts, single tokens behind caches of several lengths, windows, sinks: keys and values kept as codes."""
+    c = Case(f"cache_{bits}_{mode.lower()}")
+    heads, shared, size = 4, 2, 16
+    q, k, v = (c.feed(n, floats(2, 3, d * size)) for n, d in (("q", heads), ("k", shared), ("v", shared)))
+    q1, k1, v1 = (c.feed(n, floats(2, 1, d * size)) for n, d in (("q1", heads), ("k1", shared), ("v1", shared)))
+    width, kind = (size, np.int8) if bits == 8 else (size // 2, np.uint8)
+    past = [c.feed(n, codes(2, shared, 5, width, dtype=kind)) for n in ("pk", "pv")]
+    empty = [c.feed(n, codes(2, shared, 0, width, dtype=kind)) for n in ("ek", "ev")]
+    shape = (1,) if mode == "PER_TENSOR" else (1, shared, 1, size)
+    scales = [c.store(n, (RNG.uniform(0.3, 0.6, shape) * 4 / 2 ** (bits - 1)).astype(np.float32)) for n in ("ks", "vs")]
+    angles = np.outer(np.arange(16), 0.3 ** np.arange(size // 2))
+    turn = [c.store("cos", np.cos(angles).astype(np.float32)), c.store("sin", np.sin(angles).astype(np.float32))]
+    sink, bias = c.store("sink", floats(heads)), c.feed("bias", floats(1, heads, 3, 3))
+    first, padded, total3 = c.feed("first", np.array([2, 2], np.int32)), c.feed("padded", np.array([2, 1], np.int32)), c.store("total3", number(3, np.int32))
+    step, uneven, total6 = c.feed("step", np.array([5, 5], np.int32)), c.feed("uneven", np.array([5, 3], np.int32)), c.store("total6", number(6, np.int32))
+    inside, total5 = c.feed("inside", np.array([3, 4], np.int32)), c.store("total5", number(5, np.int32))
+    common = {"num_heads": heads, "kv_num_heads": shared, "k_quant_type": mode, "v_quant_type": mode, "kv_cache_bit_width": bits}
+
+    def node(inputs, behind=("", "", "", "", ""), outputs=3, **attributes):
+        c.node("GroupQueryAttention", [*inputs, *behind, *scales], outputs, **common, **attributes)
+
+    node([q, k, v, *empty, first, total3])
+    node([q, k, v, *empty, padded, total3], [*turn, "", "", ""], do_rotary=1)
+    node([q, k, v, *past, first, total3], ["", "", "", bias, sink])
+    node([q1, k1, v1, *past, step, total6], [*turn, "", "", ""], do_rotary=1, rotary_interleaved=1)
+    node([q1, k1, v1, *past, uneven, total6], local_window_size=2)
+    node([q1, k1, v1, *past, inside, total5], smooth_softmax=1, softcap=2.0)
+    return c
+
+
 def rotary(dtype=np.float32):
     c = Case("rotary" if dtype == np.float32 else f"rotary_{np.dtype(dtype).name}")
     angles = np.outer(np.arange(10), 0.5 ** np.arange(4))
@@ -564,7 +645,8 @@ CASES = [fused_conv, fused_gemm, fused_matmul, gelus, skip_norms, nhwc, lambda: 
          *[lambda b=b, v=v: nbits(b, v) for b in (2, 4, 8) for v in (0, 4)], lambda: nbits(4, 0, np.float16), bnb4,
          gather_blocks, attention, attention_quantized, multi_head, group_query, rotary, integer_products, qlinear,
          lambda: qlinear(np.int8), ms_quantize, masks_of_attention, cached_keys, shared_past, experimental,
-         lambda: experimental(9), signals, decoder_masked]
+         lambda: experimental(9), signals, decoder_masked, scores, experts_in_blocks, hybrid,
+         *(lambda b=b, m=m: quantized_cache(b, m) for b in (8, 4) for m in ("PER_TENSOR", "PER_CHANNEL"))]
 
 
 def main():

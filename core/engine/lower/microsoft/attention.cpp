@@ -48,6 +48,8 @@ Result<InnerOp> attentionOp(const AttentionHead& head, const AttentionTensors& t
         node.attributes.set("scale", *head.scale);
     if (head.softcap != 0)
         node.attributes.set("softcap", head.softcap);
+    if (head.stage != 0)
+        node.attributes.set("qk_matmul_output_mode", head.stage);
     std::vector<InnerOp::Input> inputs;
     for (const Tensor* in : { &t.q, &t.k, &t.v, &t.mask, &t.pastK, &t.pastV })
         inputs.push_back({ in->dtype(), {}, in->valid() });
@@ -134,8 +136,9 @@ Result<Tensor> scoreAddend(
     return add.run(s, { &sum, &wide });
 }
 
-/// Runs the product of queries, keys and values; sets outputs 0 and the presents (both in one when `joined`).
-Status attend(StepContext& s, const AttentionHead& head, KernelMode mode, AttentionTensors t, const Tensor* mask,
+/// Runs the product of queries, keys and values; sets outputs 0, the presents (both in one when `joined`) and, where
+/// they are asked for beside those, the scores with everything added.
+Status attend(StepContext& s, AttentionHead head, KernelMode mode, AttentionTensors t, const Tensor* mask,
     const Tensor* bias, DType type, bool joined)
 {
     const int64_t past = t.pastK.valid() ? t.pastK.dim(2) : 0;
@@ -143,13 +146,18 @@ Status attend(StepContext& s, const AttentionHead& head, KernelMode mode, Attent
     QS_TRY(Tensor addend, scoreAddend(s, m, head, mask, bias));
     if (addend.valid())
         t.mask = asStored(s, std::move(addend), t.q.dtype());
-    QS_TRY(const InnerOp op, attentionOp(head, t, mode, 3));
+    const bool scores = !joined && s.outputCount() > 3;
+    if (scores)
+        head.stage = 2; // behind mask and bias
+    QS_TRY(const InnerOp op, attentionOp(head, t, mode, scores ? 4 : 3));
     const auto given = [](const Tensor& in) { return in.valid() ? &in : nullptr; };
     QS_TRY(std::vector<Tensor> out, op.runAll(s, { &t.q, &t.k, &t.v, given(t.mask), given(t.pastK), given(t.pastV) }));
     s.setOutput(0, asStored(s, joinedHeads(s, out[0]), type));
     if (!joined) {
         for (size_t i = 1; i < std::min<size_t>(s.outputCount(), 3); ++i)
             s.setOutput(i, asStored(s, std::move(out[i]), type));
+        if (scores)
+            s.setOutput(3, asStored(s, std::move(out[3]), type));
     } else if (s.outputCount() > 1) {
         Shape shape = out[1].shape();
         shape.insert(shape.begin(), 2);
@@ -416,8 +424,6 @@ Result<LoweredNode> lowerMultiHead(const LowerContext& c)
 {
     QS_CHECK(needFloat(c.inputType(0)));
     QS_CHECK(rejectAttributes(c.node));
-    if (c.node.outputs.size() > 3 && c.node.outputs[3].valid())
-        return badInput("the output of the scores is not supported");
     return LoweredNode { [head = attentionHead(c.node), mode = c.mode](
                              StepContext& s) { return runMultiHead(head, mode, s); },
         c.mode == KernelMode::Reference ? "reference" : "onednn attention" };
@@ -444,6 +450,9 @@ void lowerMicrosoftAttention(LoweringRegistry& r)
     r.add(kMicrosoftDomain, "QAttention", lowerQAttention);
     r.add(kMicrosoftDomain, "MultiHeadAttention", lowerMultiHead);
     lowerGroupQueryAttention(r);
+    lowerRotaryEmbedding(r);
+    lowerCacheReader(r);
+    lowerGates(r);
     lowerDecoderAttention(r);
 }
 

@@ -28,9 +28,7 @@ Result<LoweredNode> lowerDecoderMasked(const LowerContext& c)
     std::vector<InnerOp::Input> inputs;
     for (const size_t slot : kSlots)
         inputs.push_back(InnerOp::of(c, slot));
-    const size_t outputs = std::min<size_t>(c.node.outputs.size(), 3);
-    if (c.node.outputs.size() > 3 && c.node.outputs[3].valid())
-        return badInput("the output of the scores is not supported");
+    const size_t outputs = std::min<size_t>(c.node.outputs.size(), 4);
     QS_TRY(const InnerOp whole, InnerOp::make(std::move(node), std::move(inputs), c.mode, outputs));
     const auto run = [whole](StepContext& s) -> Status {
         std::vector<const Tensor*> given;

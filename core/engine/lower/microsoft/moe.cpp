@@ -4,6 +4,7 @@
 #include "core/engine/lower/microsoft/parts.h"
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
+#include "core/kernels/codes/block_codes.h"
 
 #include <array>
 #include <limits>
@@ -85,12 +86,32 @@ Result<Tensor> expertWeights(
 struct ExpertLayer {
     Tensor weights; ///< invalid: there is none
     std::vector<double> bias; ///< empty or experts x rows
+    int64_t block = 0; ///< above 0: what is multiplied is rounded to eight bits in blocks of so many
     size_t rows() const { return static_cast<size_t>(weights.dim(1)); }
     size_t depth() const { return static_cast<size_t>(weights.dim(2)); }
     void run(size_t expert, const double* x, double* y) const
     {
+        std::vector<double> rounded;
+        if (block > 0) {
+            rounded = roundedInBlocks(x);
+            x = rounded.data();
+        }
         expertProduct(weights.data<float>().data() + expert * rows() * depth(),
             bias.empty() ? nullptr : bias.data() + expert * rows(), x, rows(), depth(), y);
+    }
+
+private:
+    std::vector<double> roundedInBlocks(const double* x) const
+    {
+        const std::vector<float> from(x, x + depth());
+        const size_t blocks = (depth() + size_t(block) - 1) / size_t(block);
+        std::vector<int8_t> codes(blocks * size_t(block));
+        std::vector<float> scale(blocks);
+        quantizeBlocks(from.data(), int64_t(depth()), block, codes.data(), scale.data());
+        std::vector<double> to(depth());
+        for (size_t i = 0; i < to.size(); ++i)
+            to[i] = double(codes[i]) * double(scale[i / size_t(block)]);
+        return to;
     }
 };
 
@@ -105,6 +126,8 @@ Result<ExpertLayer> expertLayer(const ExpertStep& step, const StepContext& c, si
     if (!layer.weights.valid()) {
         QS_TRY(layer.weights, expertWeights(step, part, c.input(s.weights), input(s.scales), input(s.zeroPoints)));
     }
+    // ONNX Runtime multiplies by blocks of eight bits as MatMulNBits of accuracy level 4 does.
+    layer.block = step.quantized && step.bits[part] == 8 ? step.block : 0;
     if (const Tensor* bias = c.input(s.bias))
         layer.bias = toDoubles(*bias);
     if (!layer.bias.empty() && layer.bias.size() != static_cast<size_t>(layer.weights.dim(0)) * layer.rows())

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an attention remembers as codes, compared with what the float network remembers.
+#include "core/base/files/atomic_file.h"
+#include "core/base/issue_text.h"
+#include "core/onnx/write/export.h"
+#include "core/project/snapshot/build_snapshot.h"
+#include "tests/support/helper_call.h"
+#include "tests/support/small_model.h"
+#include "tests/support/tensors.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace qs;
+
+namespace {
+
+constexpr int64_t kHeads = 2, kSize = 8, kTokens = 3, kWidth = kHeads * kSize;
+
+/// Queries, keys and values of one layer; `bits` 0: remembered as floats.
+test::Prepared layer(int64_t bits, bool perChannel)
+{
+    std::mt19937 random(3);
+    test::SmallModel model({});
+    model.input("x", { 1, kTokens, kWidth });
+    for (const std::string part : { "q", "k", "v" })
+        model.constant("w" + part, test::normalFloats(random, { kWidth, kWidth }, 0.5f))
+            .node("MatMul", { "x", "w" + part }, { part });
+    model.constant("last", Tensor::of<int32_t>({ 1 }, { kTokens - 1 }));
+    model.constant("total", Tensor::scalar(int32_t(kTokens)));
+    std::vector<test::SmallModel::Attribute> attributes { { "num_heads", kHeads }, { "kv_num_heads", kHeads } };
+    std::vector<std::string> inputs { "q", "k", "v", "", "", "last", "total" };
+    if (bits) {
+        std::vector<float> scale(perChannel ? size_t(kWidth) : 1);
+        for (size_t i = 0; i < scale.size(); ++i)
+            scale[i] = (bits == 8 ? 0.03f : 0.5f) * (1 + 0.1f * float(i % 3));
+        const Shape shape = perChannel ? Shape { 1, kHeads, 1, kSize } : Shape { 1 };
+        model.constant("scale", Tensor::of<float>(shape, scale));
+        inputs.insert(inputs.end(), { "", "", "", "", "", "scale", "scale" });
+        const std::string mode = perChannel ? "PER_CHANNEL" : "PER_TENSOR";
+        attributes.insert(
+            attributes.end(), { { "k_quant_type", mode }, { "v_quant_type", mode }, { "kv_cache_bit_width", bits } });
+    }
+    return model
+        .node("GroupQueryAttention", inputs, { "y", "present.0.key", "present.0.value" }, attributes, "com.microsoft")
+        .output("y")
+        .output("present.0.key")
+        .output("present.0.value")
+        .finish();
+}
+
+} // namespace
+
+class CachesTests : public QObject {
+    Q_OBJECT
+private slots:
+    void codesAreComparedAsNumbers_data();
+    void codesAreComparedAsNumbers();
+
+private:
+    std::string write(const char* name, const test::Prepared& made);
+    QTemporaryDir m_folder;
+};
+
+/// Its path; empty when it could not be written.
+std::string CachesTests::write(const char* name, const test::Prepared& made)
+{
+    GraphDraft draft(std::shared_ptr<const Model>(made.plan, &made.plan->model()));
+    draft.opsets["com.microsoft"] = 1;
+    const auto bytes = exportToBytes(draft);
+    std::string path = m_folder.filePath(QString::fromLatin1(name)).toStdString();
+    return bytes.ok() && writeFile(path, *bytes).ok() ? path : std::string();
+}
+
+void CachesTests::codesAreComparedAsNumbers_data()
+{
+    QTest::addColumn<int>("bits");
+    QTest::addColumn<bool>("perChannel");
+    for (int bits : { 8, 4 })
+        for (bool perChannel : { false, true })
+            QTest::addRow("%d bits, %s", bits, perChannel ? "per channel" : "per tensor") << bits << perChannel;
+}
+
+void CachesTests::codesAreComparedAsNumbers()
+{
+    QFETCH(int, bits);
+    QFETCH(bool, perChannel);
+    Inputs inputs;
+    inputs.floatPath = write("float.onnx", layer(0, false));
+    inputs.quantPath = write("quantized.onnx", layer(bits, perChannel));
+    inputs.data.spec = "random:4:1";
+    inputs.threads = 1;
+    const auto made = buildSnapshot(inputs, nullptr, {}, {});
+    QVERIFY2(made.ok(), made.ok() ? "" : issueText(made.issue()).c_str());
+    const Comparison& c = *(*made)->comparison;
+    QCOMPARE(c.outputs.size(), size_t(3));
+    QVERIFY(c.network && c.network->same()); // floats in place of the codes
+    for (const OutputRow& row : c.outputs) {
+        // Rounding to steps of s leaves a noise of s * s / 12; the floats are about 0.5 * sqrt(16) / sqrt(3) in size.
+        const double s = bits == 8 ? 0.033 : 0.55, expected = 10 * std::log10(1.33 / (s * s / 12));
+        QVERIFY(row.similarity.sqnrDb.has_value());
+        const double db = *row.similarity.sqnrDb;
+        QVERIFY2(std::abs(db - expected) < 6 || row.name == "y",
+            qPrintable(
+                QString::fromStdString(row.name) + QStringLiteral(": %1 dB, not about %2").arg(db).arg(expected)));
+        QVERIFY(db > 5);
+        const auto tensor = std::ranges::find(c.activations, row.name, &ActivationRow::name);
+        QVERIFY(tensor != c.activations.end() && tensor->accumulated.sqnrDb.has_value());
+        QCOMPARE(*tensor->accumulated.sqnrDb, db);
+    }
+}
+
+QTEST_GUILESS_MAIN(CachesTests)
+#include "caches_test.moc"
