@@ -13,7 +13,7 @@ namespace qs::cli {
 
 namespace {
 
-constexpr size_t kLongestLine = size_t(1) << 20;
+constexpr size_t kLongestMessage = size_t(1) << 20;
 constexpr int kPollMs = 50;
 
 struct McpCommand {
@@ -47,7 +47,7 @@ public:
 private:
     void keep(std::string_view part)
     {
-        m_tooLong = m_tooLong || m_line.size() + part.size() > kLongestLine;
+        m_tooLong = m_tooLong || m_line.size() + part.size() > kLongestMessage;
         if (m_tooLong)
             m_line.clear();
         else

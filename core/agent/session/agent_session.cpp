@@ -11,7 +11,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kMostSteps = 1000;
+constexpr size_t kKeptSteps = 1000;
 
 } // namespace
 
@@ -113,7 +113,7 @@ void AgentSession::edit(std::string text, Recipe recipe)
 {
     m_steps.resize(m_step + 1);
     m_steps.push_back({ std::move(text), std::move(recipe) });
-    if (m_steps.size() > kMostSteps) // the first stays: what was opened
+    if (m_steps.size() > kKeptSteps) // the first stays: what was opened
         m_steps.erase(m_steps.begin() + 1);
     m_step = m_steps.size() - 1;
     measured.reset();

@@ -20,19 +20,19 @@ const QByteArray kHello = R"({"jsonrpc":"2.0","id":0,"method":"initialize","para
                           R"("capabilities":{},"clientInfo":{"name":"test","version":"1"}}})"
                           "\n";
 
-QByteArray call(int id, const QByteArray& tool, const QByteArray& arguments = "{}")
+QByteArray toolCall(int id, const QByteArray& tool, const QByteArray& arguments = "{}")
 {
     return R"({"jsonrpc":"2.0","id":)" + QByteArray::number(id) + R"(,"method":"tools/call","params":{"name":")" + tool
         + R"(","arguments":)" + arguments + "}}\n";
 }
 
-const QByteArray kEndless = call(1, "open",
+const QByteArray kEndless = toolCall(1, "open",
                                 R"({"float":"digits_float.onnx","data":"random:2000000",)"
                                 R"("shapes":{"image":[1,1,8,8]}})")
-    + call(2, "compare");
+    + toolCall(2, "compare");
 
 /// `signal`: sent after a moment in place of the end of stdin.
-Outcome talk(const QByteArray& lines, const QStringList& arguments = {}, int signal = 0)
+Outcome serve(const QByteArray& lines, const QStringList& arguments = {}, int signal = 0)
 {
     QProcess process;
     process.setWorkingDirectory(example(""));
@@ -69,12 +69,12 @@ private slots:
     {
         QTemporaryDir folder;
         const QByteArray out = folder.path().toUtf8() + "/mended.onnx";
-        const Outcome o = talk(kHello
-                + call(1, "open",
+        const Outcome o = serve(kHello
+                + toolCall(1, "open",
                     R"({"float":"digits_float.onnx","quantized":"digits_qdq_narrow.onnx",)"
                     R"("data":"digits_samples.npz","limit":40})")
-                + call(2, "compare") + call(3, "edit_recipe", R"({"apply_finding":0})") + call(4, "compare")
-                + call(5, "quantize", "{\"path\":\"" + out + "\"}"),
+                + toolCall(2, "compare") + toolCall(3, "edit_recipe", R"({"apply_finding":0})") + toolCall(4, "compare")
+                + toolCall(5, "quantize", "{\"path\":\"" + out + "\"}"),
             { "--allow", example(""), folder.path(), "--threads", "2" });
         QCOMPARE(complaint(o, 0), QString());
         const auto all = messages(o.out);
@@ -89,8 +89,8 @@ private slots:
 
     void goesOnAfterAnything()
     {
-        const Outcome o = talk("{\n[1]\n\xff\xfe\n\n" + QByteArray(3 << 20, 'x') + "\n" + kHello + call(1, "none")
-            + call(2, "open", R"({"float":"/etc/passwd"})")
+        const Outcome o = serve("{\n[1]\n\xff\xfe\n\n" + QByteArray(3 << 20, 'x') + "\n" + kHello + toolCall(1, "none")
+            + toolCall(2, "open", R"({"float":"/etc/passwd"})")
             + R"({"jsonrpc":"2.0","id":3,"method":"ping"})"); // no line end
         QCOMPARE(complaint(o, 0), QString());
         const auto all = messages(o.out);
@@ -116,7 +116,7 @@ private slots:
         QFETCH(QByteArray, lines);
         QElapsedTimer timer;
         timer.start();
-        const Outcome o = talk(lines, {}, signal);
+        const Outcome o = serve(lines, {}, signal);
         QCOMPARE(complaint(o, 4), QString());
         QVERIFY(timer.elapsed() < 15'000);
         messages(o.out);
@@ -136,7 +136,7 @@ private slots:
 
     void badUse()
     {
-        QCOMPARE(complaint(talk({}), 0), QString());
+        QCOMPARE(complaint(serve({}), 0), QString());
         QS_EXPECT(3, QStringList { "none" }, QStringList { "mcp", "--allow", "none" });
         QS_EXPECT(2, QStringList { "--threads" }, QStringList { "mcp", "--threads", "0" });
         QS_EXPECT(2, QStringList { "extra" }, QStringList { "mcp", "extra" });
