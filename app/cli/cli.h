@@ -15,6 +15,7 @@ Command addInfo(CLI::App& app, Context& context);
 Command addRun(CLI::App& app, Context& context);
 Command addCompare(CLI::App& app, Context& context);
 Command addLesson(CLI::App& app, Context& context);
+Command addMcp(CLI::App& app, Context& context);
 Command addMerge(CLI::App& app, Context& context);
 Command addBench(CLI::App& app, Context& context);
 Command addExplain(CLI::App& app, Context& context);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/agent/folders/allowed_folders.h"
+#include "core/agent/session/agent_session.h"
+#include "core/base/files/file_roles.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+/// All that one client works on: its sessions by their names, the folders that it may use, and every file that it read
+/// or wrote, so that no result ever takes the place of an input.
+class AgentDesk {
+public:
+    static constexpr size_t kMostSessions = 8; ///< the one that was used longest ago makes room
+
+    AgentDesk(AllowedFolders folders, RunSettings settings)
+        : m_folders(std::move(folders))
+        , m_settings(settings)
+    {
+    }
+
+    const AllowedFolders& folders() const { return m_folders; }
+    const RunSettings& settings() const { return m_settings; }
+
+    /// Models whose weights lie outside the folders are an issue.
+    AgentSession::Check modelCheck() const;
+    /// Its name: "s1", "s2" ...
+    std::string add(AgentSession session);
+    /// "" is the one that was opened or used last. Issue: there is none of that name.
+    Result<AgentSession*> session(const std::string& name);
+    const std::string& current() const { return m_current; } ///< name of the session that was used last; may be empty
+    /// In the order in which they were opened.
+    std::vector<std::pair<std::string, AgentSession*>> sessions() const;
+
+    /// Where a result may be written. Issues: outside, in the place of a file that was read, or of any other that was
+    /// not written here unless `overwrite`. A model may have files beside it.
+    Result<std::string> placeFor(
+        const std::string& path, const std::string& role, bool overwrite, bool model = false) const;
+    void wrote(const std::string& path) { m_written.insert(path); }
+
+private:
+    struct Entry {
+        std::string name;
+        std::unique_ptr<AgentSession> session;
+        size_t used = 0;
+    };
+
+    AllowedFolders m_folders;
+    RunSettings m_settings;
+    std::vector<Entry> m_entries;
+    std::map<std::string, FileRoles> m_read; ///< by what was opened, also of sessions that are gone
+    std::set<std::string> m_written;
+    std::string m_current;
+    size_t m_opened = 0, m_uses = 0;
+};
+
+} // namespace qs
