@@ -169,7 +169,7 @@ Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common
     QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
     QS_CHECK(checkRuns(o));
     DataOptions dataOptions = o.data;
-    if (dataOptions.data.empty())
+    if (!dataOptions.given())
         dataOptions.data = "random:1";
     QS_TRY(const DataRequest request, dataRequest(dataOptions, common));
     FileRoles files;

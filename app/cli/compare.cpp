@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 #include "app/cli/comparison_output.h"
+#include "app/cli/decoding.h"
 #include "app/cli/ladder.h"
 #include "app/cli/options/recipe_options.h"
 
@@ -45,7 +46,7 @@ struct CompareCommand {
     bool measureTime = false;
     DataOptions data;
     TaskOptions tasks;
-    std::string decode;
+    DecodingOptions decoding;
     ComparisonOutput output;
 };
 
@@ -162,7 +163,7 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
     QS_TRY(inputs.data, dataRequest(o.data, common));
     QS_TRY(inputs.threads, threadCount(common));
     QS_TRY(inputs.memoryLimit, memoryLimit(common));
-    QS_TRY(inputs.carry, carryPairs(common));
+    QS_TRY(inputs.carry, carriedBySamples(o.decoding, common));
     QS_TRY(inputs.tasks, taskChoices(o.tasks));
     return inputs;
 }
@@ -180,9 +181,7 @@ Status checkAsides(const CompareCommand& o, const CommonOptions& common)
             return badUse(std::string(name) + " is no tolerance", "give a number from 0");
     if ((o.rtol || o.atol || o.measureTime) && !o.shard.empty())
         return badUse("--rtol, --atol and --measure-time are for all samples, not for one shard", "leave out --shard");
-    if (!o.decode.empty() && o.decode != "forced")
-        return badUse("--decode '" + o.decode + "' is unknown",
-            "give forced: both models read the same tokens, and are judged by how well they guess the next one");
+    QS_CHECK(checkDecoding(o.decoding, !o.shard.empty()));
     if ((o.rtol || o.atol) && !common.carry.empty())
         return badUse("--rtol and --atol compare samples that do not go on from one another", "leave out --carry");
     return {};
@@ -215,6 +214,7 @@ Result<Asides> asidesOf(const CompareCommand& o, const std::vector<SnapshotPtr>&
     Asides asides;
     QS_TRY(asides.ladder, ladderOf(o.ladder, *snapshots.back(), context));
     QS_TRY(asides.saturation, saturationLabOf(o, snapshots.back(), context));
+    QS_TRY(asides.blame, blameOf(*snapshots.back(), o.decoding, context));
     asides.timedRuns = o.measureTime ? kTimedRuns : 0;
     if (!o.rtol && !o.atol)
         return asides;
@@ -224,16 +224,6 @@ Result<Asides> asidesOf(const CompareCommand& o, const std::vector<SnapshotPtr>&
     QS_TRY(asides.elements, elementDifferences(first, *snapshots.back(), tolerance, work));
     clearProgress(context.common);
     return asides;
-}
-
-/// An output that guesses the next token, where the command asks for it.
-Status checkDecoded(const CompareCommand& o, const Snapshot& snapshot)
-{
-    const auto guesses = [](const OutputRow& row) { return row.language.has_value(); };
-    if (o.decode.empty() || !snapshot.comparison || std::ranges::any_of(snapshot.comparison->outputs, guesses))
-        return {};
-    return badInput("no output holds scores [batch, positions, vocabulary] beside token ids [batch, positions]",
-        o.first, "leave out --decode, or give a language model and tokens of its vocabulary");
 }
 
 /// All pairs in the form that --map reads.
@@ -291,7 +281,9 @@ Result<int> compare(const CompareCommand& o, Context& context)
         addFilesOf(used, *snapshot);
     }
     QS_CHECK(used.check());
-    QS_CHECK(checkDecoded(o, *snapshots.back()));
+    for (SnapshotPtr& snapshot : snapshots) {
+        QS_TRY(snapshot, decoded(snapshot, o.decoding, context));
+    }
     if (inputs.shard)
         QS_CHECK(writeShardState(o.state, snapshots));
     if (o.tryRemedies) {
@@ -329,9 +321,7 @@ Command addCompare(CLI::App& app, Context& context)
     addCommonOptions(app, context.common);
     addComparisonOutput(app, o->output);
     addTaskOptions(app, o->tasks);
-    app.add_option("--decode", o->decode,
-        "forced: judge the guesses of the next token, while both models read the given ones (on by itself for language "
-        "models; refuses others)");
+    addDecodingOptions(app, o->decoding);
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
     app.add_option("--class-names", o->classNames,
         "what the classes are called: one name a line, or JSON (default: as the model's metadata or the folders say)");

@@ -88,6 +88,7 @@ Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const Com
         snapshots.size() > 1 ? snapshots.front().get() : nullptr };
     info.ladder = asides.ladder ? &*asides.ladder : nullptr;
     info.elements = asides.elements ? &*asides.elements : nullptr;
+    info.blame = asides.blame ? &*asides.blame : nullptr;
     info.saturationLab = asides.saturation ? &*asides.saturation : nullptr;
     std::vector<const Snapshot*> shown;
     for (const SnapshotPtr& s : snapshots)

@@ -4,6 +4,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/gates.h"
 
+#include "core/analysis/blame/token_blame.h"
 #include "core/analysis/lab/element_differences.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/project/arithmetic/saturation_lab.h"
@@ -23,6 +24,7 @@ struct Asides {
     std::optional<Ladder> ladder;
     std::optional<ElementDifferences> elements;
     std::optional<SaturationLab> saturation;
+    std::optional<TokenBlame> blame;
     size_t timedRuns = 0; ///< of each model; 0: time is not measured
 };
 

@@ -116,7 +116,7 @@ Result<int> prepare(const PrepareCommand& o, Context& context)
     const CommonOptions& common = context.common;
     QS_TRY(const auto passes, chosenPasses(o));
     DataOptions dataOptions = o.data;
-    if (dataOptions.data.empty())
+    if (!dataOptions.given())
         dataOptions.data = "random:2";
     QS_TRY(const DataRequest request, dataRequest(dataOptions, common));
     QS_TRY(const WorkContext work, workContext(context));

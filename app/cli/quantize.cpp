@@ -129,7 +129,7 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
         std::cout << o.like << ": " << describeReadBack(back) << "\n";
     for (const std::string& sentence : back.undetermined)
         printWarnings({ o.like + " does not tell: " + sentence }, context.common);
-    if (o.data.data.empty() && o.ranges.empty() && o.recipe.calibrationCache.empty())
+    if (!o.data.given() && o.ranges.empty() && o.recipe.calibrationCache.empty())
         inputs.ranges = std::move(back.ranges);
     return ChosenRecipe { std::move(back.recipe), o.like };
 }
@@ -154,7 +154,7 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     QS_TRY(task.work, workContext(context));
     QS_TRY(inputs.carry, carryPairs(context.common));
     DataRequest request;
-    if (!o.data.data.empty()) {
+    if (o.data.given()) {
         QS_TRY(request, dataRequest(o.data, context.common));
     }
     FileRoles files = filesOfQuantize(o, context.common);
@@ -172,7 +172,7 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     task.warnings.insert(task.warnings.end(), task.chosen.warnings.begin(), task.chosen.warnings.end());
     if (!o.ranges.empty() && !o.recipe.tensorCalibrators.empty())
         task.warnings.push_back("--tensor-calibrator has no effect: the ranges come from " + o.ranges);
-    if (!o.data.data.empty()) {
+    if (o.data.given()) {
         QS_TRY(inputs.data,
             openData(request, dataInputs(inputs.model->graph, inputs.carry),
                 carriedInputs(inputs.model->graph, inputs.carry)));

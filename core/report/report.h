@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/blame/token_blame.h"
 #include "core/analysis/lab/element_differences.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/analysis/lab/weight_lab.h"
@@ -23,6 +24,7 @@ struct ReportInfo {
     const std::vector<FileFacts>* files = nullptr; ///< the models side by side
     const ElementDifferences* elements = nullptr; ///< of the other from the snapshot's, else of the two files
     const SaturationLab* saturationLab = nullptr; ///< JSON
+    const TokenBlame* blame = nullptr; ///< JSON and tables
     /// JSON and HTML: of the snapshot's weights, and of the other's.
     const WeightLaboratory *laboratory = nullptr, *otherLaboratory = nullptr;
 };

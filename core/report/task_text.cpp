@@ -13,6 +13,7 @@ namespace qs::text {
 namespace {
 
 constexpr size_t kMostClasses = 5;
+constexpr size_t kMostFlips = 8;
 
 std::string sequenceSentence(const TaskRow& t)
 {
@@ -96,6 +97,21 @@ std::string taskSentence(const TaskRow& task)
     }
 }
 
+namespace {
+
+/// How many prompts part, and the first of them.
+std::string freeSentence(const FreeRun& run)
+{
+    std::string line = fmt::format("continued by each model itself, {} of {} part within {}", count(run.flips.size()),
+        counted(run.prompts, "prompt"), counted(run.newTokens, "token"));
+    for (size_t i = 0; i < std::min(run.flips.size(), kMostFlips); ++i)
+        line += fmt::format("{} {} at {} (float margin {})", i ? "," : ": prompt", run.flips[i].prompt,
+            run.flips[i].position, number(run.flips[i].floatMargin));
+    return run.flips.size() > kMostFlips ? line + " ..." : line;
+}
+
+} // namespace
+
 std::string languageSentence(const LanguageRow& language)
 {
     std::string line = fmt::format(
@@ -107,6 +123,8 @@ std::string languageSentence(const LanguageRow& language)
     if (language.klMean)
         line += fmt::format("; KL divergence {} on average, {} at the 99th percentile, {} at most",
             number(language.klMean), number(language.klP99), number(language.klMax));
+    if (language.freeRun)
+        line += "; " + freeSentence(*language.freeRun);
     return line;
 }
 

@@ -104,6 +104,14 @@ void BadUseTests::wrongCommandLine_data()
     for (const char* value : { "abc", "nan", "inf" })
         QTest::addRow("threshold %s", value) << comparingData({ "--fail-below-sqnr", value }) << "--fail-below-sqnr";
     QTest::newRow("arithmetic") << comparingData({ "--arithmetic", "quantum" }) << "quantum";
+    QTest::newRow("decode") << comparingData({ "--decode", "slowly" }) << "slowly";
+    QTest::newRow("tokens of no prompt") << comparingData({ "--prompt-tokens", "4" }) << "--decode free";
+    QTest::newRow("tokens of forced ones")
+        << comparingData({ "--decode", "forced", "--new-tokens", "4" }) << "--decode free";
+    for (const char* option : { "--prompt-tokens", "--new-tokens" })
+        QTest::addRow("%s 0", option) << comparingData({ "--decode", "free", option, "0" }) << option;
+    QTest::newRow("decode a shard") << comparingData({ "--decode", "free", "--shard", "1/2", "--state", "s" })
+                                    << "--shard";
     QTest::newRow("carry") << comparingData({ "--carry", "nothing" }) << "--carry";
     QTest::newRow("shape") << running("random:2", { "--shape", "image=axb" }) << "--shape";
     QTest::newRow("random") << running("random:many") << "random";

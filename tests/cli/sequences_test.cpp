@@ -47,6 +47,30 @@ class SequencesTests : public QObject {
         return parsed(o.out);
     }
 
+    /// Each word is followed by the next one; where `other`, 4 by 6.
+    QString language(bool other)
+    {
+        constexpr int64_t kWords = 7;
+        std::vector<float> table(size_t(kWords * kWords), 0.0f);
+        for (size_t word = 0; word < size_t(kWords); ++word)
+            table[word * size_t(kWords) + (word + 1) % size_t(kWords)] = 5;
+        table[4 * size_t(kWords) + 6] = other ? 7 : 3;
+        OnnxBytes m;
+        m.input("input_ids", { 1, -1 }, 7).floats("table", { kWords, kWords }, table);
+        m.node("Gather", { "table", "input_ids" }, { "logits" }).output("logits", { 1, -1, kWords });
+        const QString path = file(other ? "other.onnx" : "words.onnx");
+        writeText(path, QByteArray::fromStdString(m.model()));
+        return path;
+    }
+
+    QStringList speaking(const QStringList& more)
+    {
+        const std::vector<int64_t> ids { 0, 1, 2, 3, 3, 2, 1, 0, 5, 6, 0, 1 };
+        return QStringList { "compare", language(false), language(true), "--data",
+            data("ids.npz", { { "input_ids.npy", npy("<i8", "(3, 4)", bytesOf(ids)) } }), "--json", "-" }
+        + more;
+    }
+
 private slots:
     void initialStatesComeFromTheData()
     {
@@ -132,6 +156,79 @@ private slots:
                 0);
         const json merged = parsed(quantscope({ "merge", file("2.qstate"), file("1.qstate"), "--json", "-" }).out);
         QVERIFY(merged["outputs"][0] == told);
+    }
+
+    void promptsThatAreContinued()
+    {
+        const json forced = parsed(quantscope(speaking({})).out)["language"];
+        QVERIFY(forced["decode"] == "forced" && forced["first_flip"].empty() && forced["new_tokens"].is_null());
+        const Outcome o = quantscope(speaking({ "--decode", "free", "--prompt-tokens", "2", "--new-tokens", "4" }));
+        QVERIFY2(o.code == 0, o.err.constData());
+        const json language = parsed(o.out)["language"];
+        QVERIFY(language["decode"] == "free" && language["prompt_tokens"] == 2 && language["new_tokens"] == 4);
+        QVERIFY(language["first_flip"] == json::parse(R"([
+            {"prompt":0,"position":3,"float_id":5,"quantized_id":6,"float_margin":2.0},
+            {"prompt":1,"position":2,"float_id":5,"quantized_id":6,"float_margin":2.0}])"));
+        QVERIFY(language["loss_float"] == forced["loss_float"] && language["kl_max"] == forced["kl_max"]);
+        const json whole = parsed(quantscope(speaking({ "--decode", "free" })).out)["language"];
+        QVERIFY(whole["prompt_tokens"].is_null() && whole["first_flip"].size() == 3);
+        QVERIFY(whole["first_flip"][1]["position"] == 4);
+        const Outcome text
+            = quantscope(speaking({ "--decode", "free" }).mid(0, 5) + QStringList { "--decode", "free" });
+        QVERIFY2(text.out.contains("3 of 3 prompts part within 32 tokens: prompt 0 at 1"), text.out.constData());
+    }
+
+    void tokensThatAreBlamed()
+    {
+        const Outcome o = quantscope(speaking({ "--blame", "0:1" }));
+        QVERIFY2(o.code == 0, o.err.constData());
+        const json d = parsed(o.out);
+        QVERIFY(d["blame"].empty() && d["blamed"]["total"] == 0.0); // both say 2 after 1
+        const QStringList freely { "--decode", "free", "--prompt-tokens", "2", "--blame" };
+        const json there = parsed(quantscope(speaking(freely + QStringList { "0:3" })).out);
+        QVERIFY(there["blamed"]["float_id"] == 5 && there["blamed"]["quantized_id"] == 6);
+        QVERIFY(there["blamed"]["total"] == -4.0);
+        QVERIFY(there["blame"].size() == 1 && there["blame"][0]["kind"] == "node" && there["blame"][0]["parent"] == "");
+        QVERIFY(there["blame"][0]["forward"] == -4.0 && there["blame"][0]["backward"] == -4.0);
+        QS_EXPECT(2, QStringList { "PROMPT:POSITION" }, speaking({ "--blame", "0" }));
+        QS_EXPECT(2, QStringList { "PROMPT:POSITION" }, speaking({ "--blame", "0:x" }));
+        QS_EXPECT(3, (QStringList { "prompt 3", "ids.npz" }), speaking({ "--blame", "3:0" }));
+        QS_EXPECT(3, (QStringList { "position 4", "ids.npz" }), speaking({ "--blame", "0:4" }));
+    }
+
+    void promptsThatAreTooShort()
+    {
+        const QStringList longer { "--decode", "free", "--prompt-tokens", "5" };
+        QS_EXPECT(3, (QStringList { "prompt 0 has 4 tokens", "--prompt-tokens", "ids.npz" }), speaking(longer));
+        for (const QStringList& asked : { QStringList { "--decode", "free" }, QStringList { "--decode", "forced" },
+                 QStringList { "--blame", "0:0" } })
+            QS_EXPECT(3, (QStringList { "[batch, positions, vocabulary]" }),
+                QStringList { "compare", kFloat, kQdq, "--data", kData, "--limit", "2" } + asked);
+    }
+
+    void textsInPlaceOfData()
+    {
+        json model = { { "type", "BPE" }, { "merges", json::array() }, { "vocab", json::object() } };
+        for (int word = 0; word < 7; ++word)
+            model["vocab"][std::string(1, char('a' + word))] = word;
+        writeText(file("tokenizer.json"), QByteArray::fromStdString(json { { "model", model } }.dump()));
+        writeText(file("text.txt"), "abcdefgabcde");
+        const QStringList models { "compare", language(false), language(true), "--json", "-", "--text",
+            file("text.txt") };
+        const auto with = [&](const QStringList& more) { return models + more; };
+        const QStringList tokenizer { "--tokenizer", file("tokenizer.json") };
+        const Outcome o = quantscope(with(tokenizer + QStringList { "--positions", "4" }));
+        QVERIFY2(o.code == 0 && o.err.contains("12 tokens are 3 prompts of 4"), o.err.constData());
+        QVERIFY(parsed(o.out)["language"]["prompts"] == 3 && parsed(o.out)["language"]["positions"] == 12);
+        QS_EXPECT(2, QStringList { "--tokenizer" }, with({ "--positions", "4" }));
+        QS_EXPECT(2, QStringList { "--positions" }, with(tokenizer));
+        QS_EXPECT(2, QStringList { "--positions 0" }, with(tokenizer + QStringList { "--positions", "0" }));
+        QS_EXPECT(2, QStringList { "--data" }, with({ "--data", kData }));
+        QS_EXPECT(3, QStringList { "too few" }, with(tokenizer + QStringList { "--positions", "13" }));
+        QS_EXPECT(3, QStringList { "none.json" }, with({ "--tokenizer", file("none.json"), "--positions", "4" }));
+        model["vocab"]["g"] = 700; // the model has no such word
+        writeText(file("tokenizer.json"), QByteArray::fromStdString(json { { "model", model } }.dump()));
+        QS_EXPECT(3, QStringList { "700" }, with(tokenizer + QStringList { "--positions", "4" }));
     }
 
     void klOfOutputs()

@@ -288,9 +288,9 @@ Issue inLesson(Issue issue, const std::string& folder)
 /// What --float, --quantized and --data name; nothing without the first.
 Result<std::optional<Inputs>> ownPair(const LessonOptions& o, const CommonOptions& common)
 {
-    if (o.floatPath.empty() && o.quantPath.empty() && o.data.data.empty() && !o.yours)
+    if (o.floatPath.empty() && o.quantPath.empty() && !o.data.given() && !o.yours)
         return std::optional<Inputs>();
-    if (o.floatPath.empty() || o.data.data.empty())
+    if (o.floatPath.empty() || !o.data.given())
         return badUse("your own models need --float and --data", "name both; --quantized is your quantized model");
     Inputs inputs;
     inputs.floatPath = o.floatPath;

@@ -2,6 +2,7 @@
 #include "app/cli/options/options.h"
 
 #include "core/base/text/one_line.h"
+#include "core/data/open_data.h"
 #include "core/project/files/used_files.h"
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 namespace qs::cli {
 
 namespace {
+
+constexpr int64_t kMostPositions = 1'000'000; ///< of a prompt
 
 std::optional<int64_t> parseInteger(const std::string& text)
 {
@@ -67,20 +70,48 @@ void addResultOptions(CLI::App& command, CommonOptions& o)
 
 void addDataOptions(CLI::App& command, DataOptions& o, DataNeed need)
 {
-    command
-        .add_option("--data", o.data, "FILE.npz, FILE.npy, a folder of ONNX test data or images, or random:N[:SEED]")
-        ->required(need == DataNeed::Required);
+    o.required = need == DataNeed::Required;
+    command.add_option(
+        "--data", o.data, "FILE.npz, FILE.npy, a folder of ONNX test data or images, or random:N[:SEED]");
+    command.add_option("--text", o.text,
+        "in place of --data, for language models: a text that is cut into prompts; needs --tokenizer and --positions");
+    command.add_option("--tokenizer", o.tokenizer, "with --text: tokenizer.json of Hugging Face's tokenizers library");
+    command.add_option("--positions", o.positions, "with --text: tokens of each prompt");
     command.add_option("--preprocess", o.preprocess, "JSON that says how pictures become inputs");
     command.add_option("--shape", o.shapes, "NAME=2x3x4: sizes of a dynamic input for random data")
         ->allow_extra_args(false);
     command.add_option("--limit", o.limit, "use the first N samples");
 }
 
+namespace {
+
+/// What --data or --text name.
+Result<DataRequest> namedData(const DataOptions& o)
+{
+    if (o.text.empty() && (!o.tokenizer.empty() || o.positions))
+        return badUse("--tokenizer and --positions cut a text into prompts, but there is none", "add --text FILE");
+    if (o.text.empty()) {
+        if (o.required && o.data.empty())
+            return badUse("--data is required", "give --data with a .npz or .npy file, a folder, or random:N");
+        DataRequest request;
+        request.spec = o.data;
+        request.preprocess = o.preprocess;
+        return request;
+    }
+    if (!o.data.empty() || !o.preprocess.empty() || !o.shapes.empty())
+        return badUse("--text takes the place of --data, --preprocess and --shape", "leave one of them out");
+    if (o.tokenizer.empty() || !o.positions)
+        return badUse("--text is cut into prompts by a tokenizer", "add --tokenizer tokenizer.json and --positions N");
+    if (*o.positions < 1 || *o.positions > kMostPositions)
+        return badUse("--positions " + std::to_string(*o.positions) + " is no number of tokens", "give 1 or more");
+    return textRequest(o.text, o.tokenizer, size_t(*o.positions));
+}
+
+} // namespace
+
 Result<DataRequest> dataRequest(const DataOptions& o, const CommonOptions& common)
 {
-    DataRequest request;
-    request.spec = o.data;
-    request.preprocess = o.preprocess;
+    QS_TRY(DataRequest request, namedData(o));
     if (o.limit && *o.limit < 1)
         return badUse("--limit must be at least 1", "give the number of samples to use");
     if (o.limit)
@@ -177,10 +208,8 @@ void printWarnings(const std::vector<std::string>& warnings, const CommonOptions
 
 void addFilesOf(FileRoles& files, const DataOptions& data)
 {
-    DataRequest request;
-    request.spec = data.data;
-    request.preprocess = data.preprocess;
-    addFilesOf(files, request, "the data");
+    if (const auto request = namedData(data); request.ok())
+        addFilesOf(files, *request, "the data");
 }
 
 void addFilesOf(FileRoles& files, const CommonOptions& common) { files.writes(common.json, "the JSON result"); }

@@ -37,6 +37,10 @@ struct DataOptions {
     std::string preprocess;
     std::vector<std::string> shapes;
     std::optional<int64_t> limit;
+    std::string text, tokenizer; ///< in place of `data`
+    std::optional<int64_t> positions;
+    bool required = false;
+    bool given() const { return !data.empty() || !text.empty(); }
 };
 
 /// What a command needs besides its own options.

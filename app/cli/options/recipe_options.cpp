@@ -150,6 +150,9 @@ Result<DataRequest> calibrationRequest(
         return DataRequest {};
     if (!rangesPath.empty())
         return badUse("with --ranges nothing is calibrated, so --calibration-data has no use", "give one of them");
+    data.text.clear();
+    data.tokenizer.clear();
+    data.positions.reset();
     data.data = o.calibrationData;
     data.limit = o.calibrationLimit;
     return dataRequest(data, common);

@@ -31,6 +31,14 @@ bool Regex::matchesAll(std::string_view text) const { return RE2::FullMatch(text
 
 bool Regex::matchesPart(std::string_view text) const { return RE2::PartialMatch(text, *m_regex); }
 
+std::optional<size_t> Regex::lengthAt(std::string_view text, size_t at) const
+{
+    re2::StringPiece found;
+    if (!m_regex->ok() || !m_regex->Match(text, at, text.size(), RE2::ANCHOR_START, &found, 1))
+        return std::nullopt;
+    return found.size();
+}
+
 std::string Regex::quoted(std::string_view text) { return RE2::QuoteMeta(text); }
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ public:
     const std::string& fault() const;
     bool matchesAll(std::string_view text) const;
     bool matchesPart(std::string_view text) const;
+    /// Bytes of what it finds at this place, where it finds something there.
+    std::optional<size_t> lengthAt(std::string_view text, size_t at) const;
 
     /// A pattern that matches this text alone.
     static std::string quoted(std::string_view text);

@@ -2,6 +2,7 @@
 #include "core/project/files/used_files.h"
 
 #include "core/data/images/image_folder.h"
+#include "core/data/open_data.h"
 #include "core/onnx/import.h"
 
 #include <filesystem>
@@ -45,7 +46,7 @@ void addFilesOf(FileRoles& files, const DataRequest& request, const std::string&
         files.readsBelow(request.spec, "a file of " + role, mayHoldData);
     else
         files.reads(request.spec, role);
-    files.reads(request.preprocess, "what says how pictures become inputs");
+    files.reads(request.preprocess, textPositions(request) > 0 ? "the tokenizer" : "what says how pictures become inputs");
 }
 
 void addFilesOf(FileRoles& files, const Model& model, const std::string& role)

@@ -6,6 +6,7 @@
 #include "core/base/text/one_line.h"
 #include "core/quant/recipe/recipe.h"
 #include "core/report/iterations.h"
+#include "core/report/json/blame_json.h"
 #include "core/report/json/files_json.h"
 #include "core/report/json/matching_json.h"
 #include "core/report/json/samples_json.h"
@@ -407,6 +408,8 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
         json["files"] = filesJson(*info.files);
     if (info.saturationLab)
         json["saturation_lab"] = saturationLabJson(*info.saturationLab);
+    if (info.blame)
+        addBlameJson(*info.blame, json);
     if (info.elements)
         json["elements"] = elementsJson(*info.elements);
     if (info.other) {

@@ -4,6 +4,7 @@
 #include "core/report/format.h"
 #include "core/report/report.h"
 #include "core/report/task_text.h"
+#include "core/report/text/blame_text.h"
 #include "core/report/text/files_table.h"
 #include "core/report/text/iterations_text.h"
 #include "core/report/text/matching_text.h"
@@ -313,9 +314,9 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + (info.files ? filesText(*info.files) : "") + (info.ladder ? ladderText(*info.ladder) : "")
-        + (info.elements ? elementsText(*info.elements, info.verbose) : "") + findingsText(c, info.verbose)
-        + samplesText(c) + activationsTable(c, info.verbose) + iterationsText(s, info.verbose)
-        + weightsTable(c, info.verbose);
+        + (info.elements ? elementsText(*info.elements, info.verbose) : "")
+        + (info.blame ? blameText(*info.blame, info.verbose) : "") + findingsText(c, info.verbose) + samplesText(c)
+        + activationsTable(c, info.verbose) + iterationsText(s, info.verbose) + weightsTable(c, info.verbose);
     out += matchingText(s, info.verbose);
     out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, inherited "
            "= "

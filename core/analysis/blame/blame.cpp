@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/blame/blame.h"
+
+#include "core/analysis/blame/layer_names.h"
+#include "core/analysis/blame/value_cuts.h"
+#include "core/analysis/decode/continuation.h"
+#include "core/analysis/pairs/fed_model.h"
+#include "core/analysis/pairs/float_elements.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace qs {
+
+namespace {
+
+/// Both models' inputs with the text that the guess follows.
+struct BlamedText {
+    std::vector<Tensor> floatInputs, quantInputs;
+    size_t row = 0; ///< of the prompt in its batch
+};
+
+Issue outside(const std::string& what, size_t asked, size_t there, const char* counted)
+{
+    return badInput("there is no " + what + " " + std::to_string(asked) + ": there are " + std::to_string(there)
+            + counted + ", counted from 0",
+        {}, "give --blame PROMPT:POSITION within them");
+}
+
+/// The row of the prompt, and the tokens of it that are read.
+struct ReadTokens {
+    size_t row;
+    int64_t tokens;
+};
+
+Result<ReadTokens> readTokens(
+    const Feed& feed, const std::vector<Tensor>& inputs, const PromptInputs& at, const BlameRequest& request)
+{
+    const size_t row = request.prompt - feed.firstSample;
+    const int64_t length = promptLengths(at, inputs)[row];
+    const bool freely = request.freely.has_value();
+    const int64_t wanted
+        = !freely ? int64_t(request.position) + 1 : int64_t(request.freely->promptTokens.value_or(size_t(length)));
+    if (wanted > length || wanted < 1)
+        return outside(freely ? "token" : "position", size_t(wanted - 1), size_t(length), " in its prompt");
+    return ReadTokens { row, wanted };
+}
+
+/// What the float model goes on with, a list by step of one token a prompt.
+Result<std::vector<std::vector<int64_t>>> ownTokens(const ComparePair& pair, ValueId x,
+    const std::vector<Tensor>& inputs, int64_t tokens, const BlameRequest& request, const WorkContext& work)
+{
+    QS_TRY(const Decoder decoder, Decoder::make(pair.floatPlan, x, request.freely->carry));
+    const std::vector<std::shared_ptr<const Schedule>> beside { decoder.schedule };
+    QS_TRY(SampleLoop loop, SampleLoop::make(beside, 1, work));
+    std::vector<std::vector<int64_t>> steps;
+    QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) -> Status {
+        Continuation text(decoder, inputs, tokens);
+        while (steps.size() < request.position) {
+            QS_TRY(const auto scores, text.guess(worker, work.cancel));
+            steps.push_back(bestTokens(scores));
+            text.append(steps.back());
+        }
+        return {};
+    }));
+    return steps;
+}
+
+Result<BlamedText> blamedText(const ComparePair& pair, ValueId x, ValueId y, const DataSource& data,
+    const BlameRequest& request, const WorkContext& work)
+{
+    if (request.prompt >= data.samples())
+        return outside("prompt", request.prompt, data.samples(), " prompts");
+    const auto f = promptInputs(*pair.floatPlan, x), q = promptInputs(*pair.quantPlan, y);
+    if (!f || !q)
+        return badInput("reads no token ids beside its scores", pair.quantPlan->model().path, "leave out --blame");
+    QS_TRY(const Feed feed, data.feed(request.prompt / (data.samples() / data.feeds())));
+    const CarriedState floatState(pair.floatPlan), quantState(pair.quantPlan);
+    const std::vector<Tensor> xs = FedModel(floatState, floatState).inputs(feed.inputs);
+    const std::vector<Tensor> ys = FedModel(quantState, floatState).inputs(feed.inputs);
+    QS_TRY(const ReadTokens read, readTokens(feed, xs, *f, request));
+    BlamedText text { firstTokens(*f, xs, read.tokens), firstTokens(*q, ys, read.tokens), read.row };
+    if (!request.freely)
+        return text;
+    QS_TRY(const auto steps, ownTokens(pair, x, xs, read.tokens, request, work));
+    for (const auto& tokens : steps) {
+        addTokens(*f, text.floatInputs, tokens, true);
+        addTokens(*q, text.quantInputs, tokens, true);
+    }
+    return text;
+}
+
+using Values = std::map<ValueId, Tensor>;
+
+/// In the type and shape of the value that it takes the place of.
+Tensor inPlaceOf(const Tensor& there, const Tensor& t)
+{
+    Tensor fitting = convertedTo(toPlain(t), there.dtype());
+    return fitting.shape() == there.shape() ? fitting : fitting.reshaped(there.shape());
+}
+
+/// One text, run by models that are partly float and partly quantized.
+class BlameRun {
+public:
+    BlameRun(const ComparePair& pair, ValueId x, ValueId y, CutModels models, BlamedText text, const WorkContext& work)
+        : m_pair(pair)
+        , m_x(x)
+        , m_y(y)
+        , m_models(std::move(models))
+        , m_text(std::move(text))
+        , m_work(work)
+    {
+    }
+
+    Result<TokenBlame> run()
+    {
+        const std::vector<std::shared_ptr<const Schedule>> beside { m_models.floatSchedule, m_models.quantSchedule };
+        const size_t runs = 2 * m_models.cuts.size();
+        QS_TRY(SampleLoop loop,
+            SampleLoop::make(beside, asManyAtOnce(std::max<size_t>(runs, 1), m_work.threadCount()), m_work));
+        QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) { return runBoth(worker); }));
+        dropUnlike();
+        const size_t cuts = m_models.cuts.size();
+        m_forward.assign(cuts + 2, m_blame.floatDifference);
+        m_backward.assign(cuts + 2, m_blame.quantDifference);
+        m_forward.back() = m_blame.quantDifference;
+        m_backward.back() = m_blame.floatDifference;
+        QS_CHECK(loop.run({ 2 * cuts, "blame" }, [&](size_t index, const SampleWorker& worker) -> Status {
+            const bool quantized = index % 2 == 1; // what lies behind the border
+            QS_TRY((quantized ? m_backward : m_forward)[index / 2 + 1],
+                mixed(m_models.cuts[index / 2], quantized, worker));
+            return {};
+        }));
+        addUnits();
+        return m_blame;
+    }
+
+private:
+    /// Advances a run; what it makes of `given` is replaced.
+    Result<std::vector<float>> scores(Execution& run, bool quantized, const Values& given)
+    {
+        const Schedule& schedule = quantized ? *m_models.quantSchedule : *m_models.floatSchedule;
+        QS_CHECK(run.bind(quantized ? m_text.quantInputs : m_text.floatInputs));
+        while (!run.finished()) {
+            if (m_work.cancel.cancelled())
+                return cancelled();
+            QS_CHECK(run.step(&m_work.cancel));
+            for (const ValueId out : schedule.tasks()[run.position() - 1].outputs)
+                if (const auto value = given.find(out); out.valid() && value != given.end())
+                    run.set(out, inPlaceOf(run.get(out), value->second));
+        }
+        const ValueId output = quantized ? m_y : m_x;
+        const Tensor all = toPlain(run.get(output));
+        if (all.rank() != 3 || all.dim(0) <= int64_t(m_text.row) || all.count() == 0)
+            return badInput("output '" + schedule.plan().graph().value(output).name + "' has shape "
+                    + shapeText(all.shape()) + ", no scores by prompt and position",
+                schedule.plan().model().path, "leave out --blame");
+        std::vector<float> last;
+        const int64_t words = all.dim(2), begin = ((int64_t(m_text.row) + 1) * all.dim(1) - 1) * words;
+        for (int64_t word = 0; word < words; ++word)
+            last.push_back(float(elementAsDouble(all, begin + word)));
+        return last;
+    }
+
+    double difference(const std::vector<float>& scores) const
+    {
+        return double(scores[size_t(m_blame.floatId)]) - double(scores[size_t(m_blame.quantId)]);
+    }
+
+    Status runBoth(const SampleWorker& worker)
+    {
+        Execution f = worker.execution(m_models.floatSchedule), q = worker.execution(m_models.quantSchedule);
+        QS_TRY(const std::vector<float> xs, scores(f, false, {}));
+        QS_TRY(const std::vector<float> ys, scores(q, true, {}));
+        if (xs.size() != ys.size() || xs.size() < 2)
+            return badInput("the models have " + std::to_string(xs.size()) + " and " + std::to_string(ys.size())
+                    + " scores of the next token",
+                m_pair.quantPlan->model().path, "leave out --blame");
+        m_blame.floatId = bestToken(xs);
+        m_blame.quantId = bestToken(ys);
+        if (m_blame.floatId == m_blame.quantId) {
+            std::vector<float> others = xs;
+            others[size_t(m_blame.floatId)] = -std::numeric_limits<float>::infinity();
+            m_blame.quantId = bestToken(others);
+        }
+        m_blame.floatDifference = difference(xs);
+        m_blame.quantDifference = difference(ys);
+        for (const ValueCut& cut : m_models.cuts)
+            for (const auto& [x, y] : cut.values) {
+                m_floats[x] = f.get(x);
+                m_quants[y] = q.get(y);
+            }
+        return {};
+    }
+
+    /// Borders at values of unlike sizes are none.
+    void dropUnlike()
+    {
+        std::erase_if(m_models.cuts, [&](const ValueCut& cut) {
+            return std::ranges::any_of(
+                cut.values, [&](const auto& v) { return m_floats[v.first].count() != m_quants[v.second].count(); });
+        });
+    }
+
+    /// The difference by one model behind the border and the other before it.
+    Result<double> mixed(const ValueCut& cut, bool quantized, const SampleWorker& worker)
+    {
+        Values given;
+        for (const auto& [x, y] : cut.values)
+            given.emplace(quantized ? y : x, quantized ? m_floats.at(x) : m_quants.at(y));
+        Execution run = worker.execution(quantized ? m_models.quantSchedule : m_models.floatSchedule);
+        QS_TRY(const std::vector<float> all, scores(run, quantized, given));
+        return difference(all);
+    }
+
+    /// A node that stands for those between two borders: the first with a weight, else the last.
+    NodeId nodeOf(size_t from, size_t to) const
+    {
+        const auto& tasks = m_models.floatSchedule->tasks();
+        const auto weighted
+            = std::find_if(tasks.begin() + ptrdiff_t(from), tasks.begin() + ptrdiff_t(to), [&](const auto& task) {
+                  return std::ranges::any_of(task.inputs, [&](ValueId in) {
+                      const Tensor* const t = in.valid() ? m_pair.floatPlan->constant(in) : nullptr;
+                      return t && t->rank() >= 2 && isFloat(t->dtype());
+                  });
+              });
+        return weighted == tasks.begin() + ptrdiff_t(to) ? tasks[to - 1].node : weighted->node;
+    }
+
+    void addUnits()
+    {
+        std::vector<NodeId> nodes;
+        std::vector<std::string> names;
+        size_t from = 0;
+        for (size_t i = 0; i <= m_models.cuts.size(); ++i) {
+            const size_t to
+                = i < m_models.cuts.size() ? m_models.cuts[i].tasks : m_models.floatSchedule->tasks().size();
+            nodes.push_back(nodeOf(from, to));
+            const Graph& graph = m_pair.floatPlan->graph();
+            const Node& node = graph.node(nodes.back());
+            names.push_back(node.name.empty() ? graph.value(node.outputs[0]).name : node.name);
+            from = to;
+        }
+        const std::vector<std::string> layers = layersOf(names);
+        std::map<std::string, size_t> places; // of layers in the list
+        for (size_t i = 0; i < names.size(); ++i) {
+            const double forward = m_forward[i + 1] - m_forward[i], backward = m_backward[i] - m_backward[i + 1];
+            if (!layers[i].empty()) {
+                const auto [place, added] = places.emplace(layers[i], m_blame.units.size());
+                if (added)
+                    m_blame.units.push_back({ layers[i], BlameKind::Layer, {}, 0.0, 0.0 });
+                BlamedUnit& layer = m_blame.units[place->second];
+                *layer.forward += forward;
+                *layer.backward += backward;
+            }
+            m_blame.units.push_back({ names[i], BlameKind::Node, layers[i], forward, backward });
+        }
+        std::erase_if(m_blame.units, [](const BlamedUnit& unit) { return *unit.forward == 0 && *unit.backward == 0; });
+    }
+
+    const ComparePair& m_pair;
+    const ValueId m_x, m_y;
+    CutModels m_models;
+    const BlamedText m_text;
+    const WorkContext& m_work;
+    Values m_floats, m_quants; ///< at the borders
+    std::vector<double> m_forward, m_backward; ///< by border: before all, each, behind all
+    TokenBlame m_blame;
+};
+
+} // namespace
+
+const char* blameKindName(BlameKind kind) { return kind == BlameKind::Layer ? "layer" : "node"; }
+
+Result<TokenBlame> blameToken(const ComparePair& pair, ValueId x, ValueId y, const DataSource& data,
+    const BlameRequest& request, const WorkContext& work)
+{
+    QS_TRY(BlamedText text, blamedText(pair, x, y, data, request, work));
+    QS_TRY(CutModels models, cutModels(pair, x, y));
+    QS_TRY(TokenBlame blame, BlameRun(pair, x, y, std::move(models), std::move(text), work).run());
+    blame.prompt = request.prompt;
+    blame.position = request.position;
+    return blame;
+}
+
+} // namespace qs

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/decode/continuation.h"
+
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+
+namespace qs {
+
+Result<Decoder> Decoder::make(std::shared_ptr<const Plan> plan, ValueId scores, const CarryNames& carry)
+{
+    Decoder decoder;
+    decoder.plan = plan;
+    decoder.scores = scores;
+    QS_TRY(decoder.inputs, decoderInputs(*plan, scores, carry));
+    Demand demand { { scores }, {} };
+    for (const auto& [output, input] : decoder.inputs.caches)
+        demand.values.push_back(output);
+    QS_TRY(decoder.schedule, Schedule::make(std::move(plan), std::move(demand)));
+    return decoder;
+}
+
+int64_t bestToken(const std::vector<float>& scores)
+{
+    return std::ranges::max_element(scores, [](float a, float b) { return a < b; }) - scores.begin();
+}
+
+std::vector<int64_t> bestTokens(const std::vector<std::vector<float>>& rows)
+{
+    std::vector<int64_t> ids;
+    for (const auto& row : rows)
+        ids.push_back(bestToken(row));
+    return ids;
+}
+
+Continuation::Continuation(const Decoder& decoder, std::vector<Tensor> prompt, int64_t tokens)
+    : m_decoder(decoder)
+    , m_inputs(firstTokens(decoder.inputs.prompt, std::move(prompt), tokens))
+    , m_rows(m_inputs[decoder.inputs.prompt.ids].dim(0))
+{
+}
+
+Result<std::vector<std::vector<float>>> Continuation::guess(const SampleWorker& worker, const CancelToken& cancel)
+{
+    Execution run = worker.execution(m_decoder.schedule);
+    QS_CHECK(run.bind(m_inputs));
+    QS_CHECK(run.runAll(cancel));
+    const Tensor scores = toPlain(run.get(m_decoder.scores));
+    if (scores.rank() != 3 || scores.dim(0) != m_rows || scores.count() == 0) {
+        Issue issue = badInput("has shape " + shapeText(scores.shape()) + ", no scores by prompt and position",
+            m_decoder.plan->model().path, "use --decode forced");
+        issue.tensor = m_decoder.plan->graph().value(m_decoder.scores).name;
+        return issue;
+    }
+    std::vector<std::vector<float>> rows;
+    const int64_t positions = scores.dim(1), words = scores.dim(2);
+    for (int64_t row = 0; row < m_rows; ++row) {
+        std::vector<float> last;
+        for (int64_t word = 0; word < words; ++word)
+            last.push_back(float(elementAsDouble(scores, ((row + 1) * positions - 1) * words + word)));
+        rows.push_back(std::move(last));
+    }
+    for (const auto& [output, input] : m_decoder.inputs.caches)
+        m_inputs[input] = toPlain(run.get(output));
+    return rows;
+}
+
+void Continuation::append(const std::vector<int64_t>& tokens)
+{
+    addTokens(m_decoder.inputs.prompt, m_inputs, tokens, m_decoder.inputs.caches.empty());
+}
+
+} // namespace qs

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/decode/decoder_inputs.h"
+#include "core/engine/run/sample_loop.h"
+
+#include <memory>
+#include <vector>
+
+namespace qs {
+
+/// A model that guesses the next token.
+struct Decoder {
+    /// An Issue where it cannot go on from token to token, or cannot run.
+    static Result<Decoder> make(std::shared_ptr<const Plan> plan, ValueId scores, const CarryNames& carry);
+    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const Schedule> schedule; ///< of the scores and the caches
+    ValueId scores;
+    DecoderInputs inputs;
+};
+
+/// The token with the largest score, of equal ones the first.
+int64_t bestToken(const std::vector<float>& scores);
+std::vector<int64_t> bestTokens(const std::vector<std::vector<float>>& rows);
+
+/// Prompts of one length that a model continues token by token. With caches each step reads the last token alone, else
+/// all of them again.
+class Continuation {
+public:
+    /// `prompt`: one tensor a graph input, whole; its first `tokens` positions are read.
+    Continuation(const Decoder& decoder, std::vector<Tensor> prompt, int64_t tokens);
+    size_t prompts() const { return size_t(m_rows); }
+    /// Scores of the token that comes next, one row a prompt.
+    Result<std::vector<std::vector<float>>> guess(const SampleWorker& worker, const CancelToken& cancel);
+    /// Goes on with these, one a prompt.
+    void append(const std::vector<int64_t>& tokens);
+
+private:
+    const Decoder& m_decoder;
+    std::vector<Tensor> m_inputs;
+    int64_t m_rows = 0;
+};
+
+} // namespace qs

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/agreement/free_run.h"
+#include "core/base/work/work_context.h"
+#include "core/data/data_source.h"
+#include "core/engine/run/carry.h"
+
+#include <memory>
+#include <optional>
+
+namespace qs {
+
+/// How prompts are continued.
+struct FreeDecoding {
+    std::optional<size_t> promptTokens; ///< read of each prompt; nothing: all that are no padding
+    size_t newTokens = 32;
+    CarryNames carry; ///< caches whose names do not tell
+};
+
+/// Two models, and the outputs of them that guess the next token.
+struct DecodedPair {
+    std::shared_ptr<const Plan> floatPlan, quantPlan;
+    ValueId floatScores, quantScores;
+};
+
+/// Lets each model continue the prompts greedily (the largest score, of equal ones the first) with its own tokens,
+/// until they part. An Issue (the caller adds the data's file) says which prompt is too short, or where a model cannot
+/// go on.
+Result<FreeRun> decodeFree(
+    const DecodedPair& pair, const DataSource& data, const FreeDecoding& options, const WorkContext& work);
+
+} // namespace qs

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/data/tokens/tokenizer.h"
+
+#include "core/base/files/json_text.h"
+#include "core/base/files/whole_file.h"
+
+#include <nlohmann/json.hpp>
+
+namespace qs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kRemedy = "give a tokenizer.json as Hugging Face's tokenizers library writes it";
+
+int32_t tokenId(const Json& id) { return int32_t(std::min<uint64_t>(naturalOf(id), INT32_MAX)); }
+
+/// What a post-processor puts before a text.
+std::vector<int32_t> tokensBefore(const Json& json)
+{
+    std::vector<int32_t> ids;
+    if (json.is_null())
+        return ids;
+    const std::string type = json.at("type").get<std::string>();
+    if (type == "Sequence") {
+        for (const Json& part : json.at("processors")) {
+            const std::vector<int32_t> more = tokensBefore(part);
+            ids.insert(ids.begin(), more.begin(), more.end());
+        }
+    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
+        ids.push_back(tokenId(json.at("cls").at(1)));
+    } else if (type == "TemplateProcessing") {
+        for (const Json& part : json.at("single")) {
+            const auto special = part.find("SpecialToken");
+            if (special == part.end())
+                break; // the text itself
+            for (const Json& id : json.at("special_tokens").at(special->at("id").get<std::string>()).at("ids"))
+                ids.push_back(tokenId(id));
+        }
+    }
+    return ids;
+}
+
+/// What the steps, each of which gives one piece, make of a text.
+std::string changedText(const std::vector<TextStep>& steps, std::string_view text, bool first)
+{
+    std::string changed;
+    runSteps(steps, { text, first }, [&](const TextPiece& piece) { changed += piece.text; });
+    return changed;
+}
+
+} // namespace
+
+Status Tokenizer::take(const Json& json)
+{
+    QS_TRY(m_normalize, readNormalizer(json.value("normalizer", Json())));
+    QS_TRY(m_cut, readPreTokenizer(json.value("pre_tokenizer", Json())));
+    const Json added = json.value("added_tokens", Json::array());
+    const auto normalized = [&](const std::string& text) { return changedText(m_normalize, text, true); };
+    m_raw = AddedTokens::read(added, false, normalized);
+    m_normalized = AddedTokens::read(added, true, normalized);
+    m_before = tokensBefore(json.value("post_processor", Json()));
+    QS_TRY(m_model, readTokenModel(json.at("model")));
+    return {};
+}
+
+Result<Tokenizer> Tokenizer::read(const std::string& path)
+{
+    QS_TRY(const std::string text, readWholeFile(path, kRemedy));
+    auto json = readJson(text);
+    Tokenizer tokenizer;
+    Status status;
+    try {
+        status = json.ok() ? tokenizer.take(*json) : Status(json.issue());
+    } catch (const Json::exception&) {
+        status = badInput("is no tokenizer, or a damaged one");
+    }
+    if (status.ok())
+        return tokenizer;
+    Issue issue = std::move(status).issue();
+    issue.file = path;
+    if (issue.remedy.empty())
+        issue.remedy = kRemedy;
+    return issue;
+}
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text) const
+{
+    std::vector<int32_t> ids;
+    const auto ofModel = [&](const TextPiece& piece) { m_model->encode(piece.text, ids); };
+    m_raw.forEachPart(text, [&](std::string_view part, std::optional<int32_t> token) {
+        if (token)
+            return ids.push_back(*token);
+        const bool first = part.data() == text.data();
+        const std::string changed = changedText(m_normalize, part, first);
+        m_normalized.forEachPart(changed, [&](std::string_view inner, std::optional<int32_t> id) {
+            if (id)
+                return ids.push_back(*id);
+            runSteps(m_cut, { inner, first && inner.data() == changed.data() }, ofModel);
+        });
+    });
+    return ids;
+}
+
+} // namespace qs

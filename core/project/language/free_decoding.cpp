@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/language/free_decoding.h"
+
+#include "core/base/work/cancel_scope.h"
+#include "core/project/language/language_output.h"
+#include "core/project/snapshot/inputs.h"
+
+namespace qs {
+
+namespace {
+
+/// The files as they are: bodies that were expanded for the samples fit no other number of tokens.
+Result<DecodedPair> decodedPair(const Snapshot& s, const OutputRow& output, uint64_t memory)
+{
+    DecodedPair pair { s.floatFile->plan, s.quantFile->plan, {}, {} };
+    if (s.inputs.profile != ArithmeticProfile::Simulated) {
+        PlanOptions options { .profile = s.inputs.profile, .cache = s.caches.lowered, .memoryLimit = memory };
+        pair.quantPlan = Plan::make(s.quantFile->model, options);
+    }
+    pair.floatScores = pair.floatPlan->graph().findValue(output.name);
+    pair.quantScores = pair.quantPlan->graph().findValue(output.quantizedName);
+    if (pair.floatScores.valid() && pair.quantScores.valid())
+        return pair;
+    return badInput("has no output '" + output.quantizedName + "' that guesses the next token", s.inputs.quantPath,
+        "use --decode forced");
+}
+
+} // namespace
+
+Result<SnapshotPtr> withFreeRun(
+    const SnapshotPtr& snapshot, const FreeDecoding& options, const ProgressFn& progress, const CancelToken& cancel)
+{
+    const CancelScope scope(cancel);
+    QS_TRY(const size_t place, languageOutput(*snapshot));
+    auto next = std::make_shared<Snapshot>(*snapshot);
+    OutputRow& output = next->comparison->outputs[place];
+    const WorkContext work = workFor(next->inputs, progress, cancel);
+    QS_TRY(const DecodedPair pair, decodedPair(*next, output, work.memoryBytes()));
+    auto run = decodeFree(pair, *next->data, options, work);
+    if (!run.ok()) {
+        Issue issue = run.issue();
+        if (issue.file.empty())
+            issue.file = next->inputs.data.spec;
+        return issue;
+    }
+    output.language->freeRun = std::move(run).value();
+    return SnapshotPtr(std::move(next));
+}
+
+} // namespace qs

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/decode/free_decoding.h"
+#include "core/base/work/progress.h"
+#include "core/project/snapshot/snapshot.h"
+
+namespace qs {
+
+/// The snapshot with what its language models say when each continues the prompts with its own tokens: `freeRun` of the
+/// first output that guesses next tokens. All other numbers stay those of the tokens that both read. Issues: no output
+/// guesses tokens, a prompt is too short, a model cannot go on; cancelled.
+Result<SnapshotPtr> withFreeRun(
+    const SnapshotPtr& snapshot, const FreeDecoding& options, const ProgressFn& progress, const CancelToken& cancel);
+
+} // namespace qs

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/text/blame_text.h"
+
+#include "core/report/format.h"
+#include "core/report/text/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kShown = 12, kUnitWidth = 48;
+
+double size(const BlamedUnit& unit)
+{
+    return std::fabs(unit.forward.value_or(0)) + std::fabs(unit.backward.value_or(0));
+}
+
+} // namespace
+
+std::string blameText(const TokenBlame& blame, bool verbose)
+{
+    std::vector<const BlamedUnit*> units;
+    for (const BlamedUnit& unit : blame.units)
+        units.push_back(&unit);
+    std::ranges::stable_sort(units, [](const BlamedUnit* a, const BlamedUnit* b) { return size(*a) > size(*b); });
+    const size_t shown = verbose ? units.size() : std::min(units.size(), kShown);
+    TextTable table({ { "unit", TextTable::Align::Left, verbose ? 0 : kUnitWidth }, { "kind", TextTable::Align::Left },
+        { "forward" }, { "backward" } });
+    for (size_t i = 0; i < shown; ++i)
+        table.add({ units[i]->unit, blameKindName(units[i]->kind), text::number(units[i]->forward),
+            text::number(units[i]->backward) });
+    return fmt::format(
+               "\nwhy prompt {} goes on differently at {}: token {} stands above {} by {} in the float model, by {} "
+               "in the quantized one; what moved it by {} in all{}\n",
+               blame.prompt, blame.position, blame.floatId, blame.quantId, text::number(blame.floatDifference),
+               text::number(blame.quantDifference), text::number(blame.total()),
+               shown < units.size() ? " (" + text::count(shown) + " shown; --verbose shows all)" : "")
+        + table.text("  ");
+}
+
+} // namespace qs

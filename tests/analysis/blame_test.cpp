@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which part of a model chose another token: against models that are put together of float and quantized layers by
+// hand, and on planted damage.
+#include "core/analysis/blame/blame.h"
+#include "core/analysis/blame/layer_names.h"
+#include "tests/analysis/comparing.h"
+
+#include <random>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kWords = 11, kWidth = 6, kLayers = 3, kPositions = 5;
+
+/// Weights by layer; the last is that of the scores.
+using Layers = std::vector<std::vector<float>>;
+
+Layers weights(unsigned seed, float disturbance)
+{
+    std::mt19937 random(4), other(seed);
+    std::normal_distribution<float> normal;
+    Layers all;
+    for (int64_t layer = 0; layer <= kLayers; ++layer) {
+        std::vector<float> w(size_t(kWidth * (layer < kLayers ? kWidth : kWords)));
+        for (float& v : w)
+            v = normal(random) * 0.5f + disturbance * normal(other);
+        all.push_back(w);
+    }
+    return all;
+}
+
+/// Words, then layers x + Tanh(mean so far · W), then scores.
+Prepared layered(const Layers& all)
+{
+    std::vector<float> words(size_t(kWords * kWidth));
+    std::mt19937 random(9);
+    std::normal_distribution<float> normal;
+    for (float& v : words)
+        v = normal(random);
+    SmallModel m("layered");
+    m.input("input_ids", { 1, -1 }, DType::Int64);
+    m.constant("words", Tensor::of<float>({ kWords, kWidth }, words)).constant("axis", Tensor::of<int64_t>({}, { 1 }));
+    m.node("Gather", { "words", "input_ids" }, { "x" });
+    std::string x = "x";
+    for (int64_t layer = 0; layer < kLayers; ++layer) {
+        const std::string scope = "/model/layers." + std::to_string(layer) + "/";
+        m.constant(scope + "w", Tensor::of<float>({ kWidth, kWidth }, all[size_t(layer)]));
+        m.node("CumSum", { x, "axis" }, { scope + "sum" })
+            .node("MatMul", { scope + "sum", scope + "w" }, { scope + "product" });
+        m.node("Tanh", { scope + "product" }, { scope + "tanh" }).node("Add", { x, scope + "tanh" }, { scope + "y" });
+        x = scope + "y";
+    }
+    m.constant("head", Tensor::of<float>({ kWidth, kWords }, all.back()));
+    return m.node("MatMul", { x, "head" }, { "logits" }).output("logits").finish();
+}
+
+Tensor prompt(size_t tokens = size_t(kPositions))
+{
+    const std::vector<int64_t> ids { 3, 7, 1, 10, 4 };
+    return Tensor::of<int64_t>({ 1, int64_t(tokens) }, { ids.begin(), ids.begin() + ptrdiff_t(tokens) });
+}
+
+Result<TokenBlame> blamed(const Prepared& x, const Prepared& y, const BlameRequest& request, size_t threads = 1)
+{
+    WorkContext work;
+    work.threads = threads;
+    return blameToken(pairOf(x, y), x.value("logits"), y.value("logits"), FixedData({ prompt() }), request, work);
+}
+
+/// The last scores of a model.
+std::vector<float> scoresOf(const Prepared& model, const Tensor& ids)
+{
+    const auto schedule = Schedule::make(model.plan, { { model.value("logits") }, {} }).value();
+    BufferPool pool(1 << 20);
+    Execution run(schedule, pool);
+    if (!run.bind(std::vector<Tensor> { ids }).ok() || !run.runAll().ok())
+        qFatal("the model does not run");
+    const auto all = run.get(model.value("logits")).data<float>();
+    return { all.end() - kWords, all.end() };
+}
+
+const BlamedUnit* unitOf(const TokenBlame& blame, const std::string& name)
+{
+    const auto it = std::ranges::find(blame.units, name, &BlamedUnit::unit);
+    return it == blame.units.end() ? nullptr : &*it;
+}
+
+} // namespace
+
+class BlameTests : public QObject {
+    Q_OBJECT
+private slots:
+    void layersOfNames();
+    void againstModelsPutTogether_data();
+    void againstModelsPutTogether();
+    void plantedDamageIsNamedFirst();
+    void equalModelsMoveNothing();
+    void afterOwnTokens();
+    void refusals();
+};
+
+void BlameTests::layersOfNames()
+{
+    QCOMPARE(layersOf({ "/model/layers.0/attn/MatMul", "/model/layers.11/attn/MatMul", "/model/embed_tokens/Gather" }),
+        (std::vector<std::string> { "/model/layers.0", "/model/layers.11", "" }));
+    QCOMPARE(layersOf({ "/h/0/mlp/MatMul", "/h/1/mlp/MatMul", "/h/1/mlp/MatMul_1" }),
+        (std::vector<std::string> { "/h/0", "/h/1", "/h/1" }));
+    // one alone is no layer, and a node's own number none
+    QCOMPARE(layersOf({ "/stage.1/MatMul", "/MatMul_1", "/MatMul_2" }), std::vector<std::string>(3));
+    QCOMPARE(layersOf({ "/layers.0/experts.0/MatMul", "/layers.0/experts.1/MatMul", "/layers.1/experts.0/MatMul" }),
+        (std::vector<std::string> { "/layers.0", "/layers.0", "/layers.1" }));
+}
+
+void BlameTests::againstModelsPutTogether_data()
+{
+    QTest::addColumn<int>("position");
+    QTest::addColumn<int>("threads");
+    QTest::newRow("last position") << int(kPositions - 1) << 1;
+    QTest::newRow("first position") << 0 << 1;
+    QTest::newRow("threads") << 2 << 3;
+}
+
+void BlameTests::againstModelsPutTogether()
+{
+    QFETCH(const int, position);
+    QFETCH(const int, threads);
+    const Layers floats = weights(1, 0), quants = weights(1, 0.2f);
+    const auto blame = blamed(layered(floats), layered(quants), { 0, size_t(position), {} }, size_t(threads));
+    QVERIFY2(blame.ok(), blame.ok() ? "" : issueText(blame.issue()).c_str());
+    const Tensor ids = prompt(size_t(position) + 1);
+    const auto difference = [&](const Layers& layers) {
+        const std::vector<float> scores = scoresOf(layered(layers), ids);
+        return double(scores[size_t(blame->floatId)]) - double(scores[size_t(blame->quantId)]);
+    };
+    QVERIFY(blame->floatId != blame->quantId);
+    QVERIFY(std::abs(blame->floatDifference - difference(floats)) < 1e-6);
+    QVERIFY(std::abs(blame->quantDifference - difference(quants)) < 1e-6);
+    double forward = 0, backward = 0;
+    for (const BlamedUnit& unit : blame->units)
+        if (unit.parent.empty()) {
+            forward += *unit.forward;
+            backward += *unit.backward;
+        }
+    QVERIFY(std::abs(forward - blame->total()) < 1e-6 && std::abs(backward - blame->total()) < 1e-6);
+    for (size_t layer = 0; layer <= size_t(kLayers); ++layer) {
+        Layers before = floats, behind = quants; // quantized up to here, and float up to here
+        for (size_t i = 0; i < layer; ++i) {
+            before[i] = quants[i];
+            behind[i] = floats[i];
+        }
+        const double without = difference(before), withFloat = difference(behind);
+        before[layer] = quants[layer];
+        behind[layer] = floats[layer];
+        const bool head = layer == size_t(kLayers);
+        const std::string scope = "/model/layers." + std::to_string(layer);
+        const BlamedUnit* const unit = unitOf(*blame, head ? "n_logits" : "n_" + scope);
+        QVERIFY2(unit, scope.c_str());
+        QCOMPARE(unit->kind, head ? BlameKind::Node : BlameKind::Layer);
+        QVERIFY(std::abs(*unit->forward - (difference(before) - without)) < 1e-5);
+        QVERIFY(std::abs(*unit->backward - (withFloat - difference(behind))) < 1e-5);
+        if (!head) { // the weight is the product's alone
+            const BlamedUnit* const node = unitOf(*blame, "n_" + scope + "/product");
+            QVERIFY(node && node->parent == "n_" + scope);
+            QVERIFY(std::abs(*node->forward - *unit->forward) < 1e-5);
+        }
+    }
+}
+
+void BlameTests::plantedDamageIsNamedFirst()
+{
+    int first = 0, cases = 0;
+    for (unsigned seed = 1; seed <= 8; ++seed)
+        for (size_t layer = 0; layer < size_t(kLayers); ++layer) {
+            const Layers floats = weights(1, 0);
+            Layers damaged = weights(seed, 0.002f);
+            for (size_t i = 0; i < size_t(kWidth); ++i)
+                damaged[layer][i] += 1.5f;
+            const auto blame = blamed(layered(floats), layered(damaged), { 0, 3, {} });
+            QVERIFY(blame.ok());
+            const auto size = [](const BlamedUnit& u) { return std::abs(*u.forward) + std::abs(*u.backward); };
+            const auto worst = std::ranges::max_element(blame->units, {}, size);
+            const std::string name = "/model/layers." + std::to_string(layer);
+            first += worst != blame->units.end() && worst->unit.find(name) != std::string::npos;
+            ++cases;
+        }
+    QCOMPARE(first, cases);
+}
+
+void BlameTests::equalModelsMoveNothing()
+{
+    const Layers floats = weights(1, 0);
+    const auto blame = blamed(layered(floats), layered(floats), { 0, 2, {} });
+    QVERIFY(blame.ok());
+    QVERIFY(blame->units.empty() && blame->total() == 0);
+    QVERIFY(blame->floatId != blame->quantId && blame->floatDifference >= 0); // the two best
+}
+
+/// With --decode free the position counts from the first new token, behind what the float model wrote.
+void BlameTests::afterOwnTokens()
+{
+    const Layers floats = weights(1, 0), quants = weights(2, 0.2f);
+    BlameRequest request { 0, 2, FreeDecoding { 3, 9, {} } };
+    const auto blame = blamed(layered(floats), layered(quants), request);
+    QVERIFY2(blame.ok(), blame.ok() ? "" : issueText(blame.issue()).c_str());
+    const std::vector<int64_t> given = { 3, 7, 1 };
+    std::vector<int64_t> text = given;
+    std::vector<float> scores;
+    for (int i = 0; i < 3; ++i) {
+        scores = scoresOf(layered(floats), Tensor::of<int64_t>({ 1, int64_t(text.size()) }, text));
+        text.push_back(std::ranges::max_element(scores) - scores.begin());
+    }
+    QCOMPARE(blame->floatId, text.back());
+    const double difference = double(scores[size_t(blame->floatId)]) - double(scores[size_t(blame->quantId)]);
+    QVERIFY(std::abs(blame->floatDifference - difference) < 1e-6);
+}
+
+void BlameTests::refusals()
+{
+    const Prepared x = layered(weights(1, 0)), y = layered(weights(1, 0.2f));
+    for (const BlameRequest& request : { BlameRequest { 1, 0, {} }, BlameRequest { 0, size_t(kPositions), {} },
+             BlameRequest { 0, 0, FreeDecoding { size_t(kPositions) + 1, 3, {} } } }) {
+        const auto blame = blamed(x, y, request);
+        QVERIFY(!blame.ok());
+        QCOMPARE(blame.issue().kind, IssueKind::BadInput);
+        QVERIFY2(issueText(blame.issue()).find("--blame PROMPT:POSITION") != std::string::npos,
+            issueText(blame.issue()).c_str());
+    }
+}
+
+QTEST_GUILESS_MAIN(BlameTests)
+#include "blame_test.moc"
