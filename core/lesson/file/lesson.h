@@ -34,6 +34,7 @@ struct LessonSetup {
     std::string arithmetic = "simulated"; ///< empty: as the learner's pair was run
     std::string layout, view, select; ///< for a window; empty: as they are
     size_t sample = 0; ///< which one element("...") looks at
+    std::optional<size_t> element; ///< of the sample's selected tensor, row by row: what Arithmetic shows
     bool operator==(const LessonSetup&) const = default;
 };
 

@@ -19,7 +19,7 @@ constexpr NamedValues<QuestionKind, 6> kQuestionKinds { { { QuestionKind::Predic
     { QuestionKind::Reach, "reach" }, { QuestionKind::Repair, "repair" } } };
 constexpr std::array<std::string_view, 5> kPicked { "tensor", "weight", "node", "channel", "sample" };
 constexpr std::array<std::string_view, 3> kArithmetics { "simulated", "integer", "integer-avx2" };
-constexpr size_t kMostChoices = 12, kMostMisconceptions = 6, kMostSamples = 1'000'000;
+constexpr size_t kMostChoices = 12, kMostMisconceptions = 6, kMostSamples = 1'000'000, kMostElements = 1'000'000'000;
 
 bool isWord(const std::string& text)
 {
@@ -39,6 +39,8 @@ void readSetup(LessonFields& in, const std::string& arithmetic, LessonSetup& set
             in.fail(key, "is no name in small letters");
     setup.select = in.textOr("select");
     setup.sample = in.whole("sample", kMostSamples, size_t(0));
+    if (in.has("element"))
+        setup.element = in.whole("element", kMostElements, size_t(0));
     in.finish();
 }
 

@@ -310,6 +310,8 @@ void LessonRun::select()
         selection.selectByName(setup.select);
     if (needsSample(toQt(setup.view)))
         selection.selectSample(setup.sample);
+    if (setup.element && !picks)
+        selection.selectElement(ChosenElement { setup.sample, int64_t(*setup.element) });
 }
 
 bool LessonRun::moved() const

@@ -313,7 +313,7 @@ void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
 {
     endDrags();
     QDockWidget *left = m_docks.at(leftPanel), *other = m_docks.at(panel);
-    m_beside = { { left, frontOf(left) }, { other, frontOf(other) } };
+    m_beside.clear();
     if (left->isHidden() && !left->isFloating()) {
         const auto inLeft = std::ranges::find_if(m_order, [&](QDockWidget* widget) {
             return !widget->isHidden() && !widget->isFloating()
@@ -324,6 +324,12 @@ void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
             m_window.tabifyDockWidget(*inLeft, left);
     }
     for (QDockWidget* widget : { left, other }) {
+        const bool closed = widget->isHidden();
+        QDockWidget* before = closed ? nullptr : frontOf(widget);
+        for (QDockWidget* tab : besideInTabs(widget)) // the tabs that it comes among
+            if (closed && !tab->isHidden() && !isBehind(*tab))
+                before = tab;
+        m_beside.push_back({ widget, before, closed });
         widget->show();
         widget->raise();
     }
@@ -332,13 +338,13 @@ void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
 
 void DockLayout::leaveBeside()
 {
-    for (const auto& [widget, before] : std::exchange(m_beside, {})) {
+    for (const auto& [widget, before, closed] : std::exchange(m_beside, {})) {
         if (widget->isHidden() || widget->isFloating() || frontOf(widget) != widget || before == widget)
             continue;
-        if (!before)
-            widget->hide();
-        else if (!before->isHidden() && !before->isFloating())
+        if (before && !before->isHidden() && !before->isFloating())
             before->raise();
+        if (closed)
+            widget->hide();
     }
     refreshTitles();
 }

@@ -86,9 +86,10 @@ private:
     std::map<QString, QDockWidget*> m_others; ///< opened beside the first of their kind; no layout places them
     std::map<QString, PanelMaker> m_makers; ///< by the name of the first panel of its kind
     std::vector<QDockWidget*> m_order; ///< those that layouts place
-    /// A dock that was brought to the front, and what was there before: nothing where it was closed.
+    /// A dock that was brought to the front, what was there before, and whether it was closed then.
     struct Raised {
         QDockWidget *widget, *before;
+        bool closed;
     };
     std::vector<Raised> m_beside;
     QByteArray m_state; ///< arrangement while all are hidden; empty = never arranged

@@ -143,7 +143,7 @@ Result<LoweredNode> lowerManyRotary(const LowerContext& c)
     return copying<runManyRotary>(c);
 }
 
-Result<LoweredNode> lowerRotary(const LowerContext& c)
+Result<LoweredNode> lowerPackedRotary(const LowerContext& c)
 {
     QS_CHECK(needFloat(c.inputType(0)));
     if (c.node.attributes.integer("is_packed_batching", 0))
@@ -157,7 +157,7 @@ Result<LoweredNode> lowerRotary(const LowerContext& c)
 
 void lowerRotaryEmbedding(LoweringRegistry& r)
 {
-    r.add(kMicrosoftDomain, "RotaryEmbedding", lowerRotary);
+    r.add(kMicrosoftDomain, "RotaryEmbedding", lowerPackedRotary);
     r.add(kMicrosoftDomain, "MRotaryEmbedding", lowerManyRotary);
 }
 
