@@ -2,9 +2,8 @@
 #include "core/report/text/blame_text.h"
 
 #include "core/report/format.h"
+#include "core/report/task_text.h"
 #include "core/report/text/text_table.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,12 +33,8 @@ std::string blameText(const TokenBlame& blame, bool verbose)
     for (size_t i = 0; i < shown; ++i)
         table.add({ units[i]->unit, blameKindName(units[i]->kind), text::number(units[i]->forward),
             text::number(units[i]->backward) });
-    return fmt::format(
-               "\nwhy prompt {} goes on differently at {}: token {} stands above {} by {} in the float model, by {} "
-               "in the quantized one; what moved it by {} in all{}\n",
-               blame.prompt, blame.position, blame.floatId, blame.quantId, text::number(blame.floatDifference),
-               text::number(blame.quantDifference), text::number(blame.total()),
-               shown < units.size() ? " (" + text::count(shown) + " shown; --verbose shows all)" : "")
+    return "\nwhy another token, " + text::blameSentence(blame)
+        + (shown < units.size() ? " (" + text::count(shown) + " units shown; --verbose shows all)" : "") + "\n"
         + table.text("  ");
 }
 
