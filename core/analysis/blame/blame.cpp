@@ -15,7 +15,7 @@ namespace qs {
 
 namespace {
 
-using Values = std::map<ValueId, Tensor>;
+using GivenValues = std::map<ValueId, Tensor>;
 
 /// In the type and shape of the value that it takes the place of.
 Tensor inPlaceOf(const Tensor& there, const Tensor& t)
@@ -62,7 +62,7 @@ public:
 
 private:
     /// Advances a run; what it makes of `given` is replaced.
-    Result<std::vector<float>> scores(Execution& run, bool quantized, const Values& given)
+    Result<std::vector<float>> scores(Execution& run, bool quantized, const GivenValues& given)
     {
         const Schedule& schedule = quantized ? *m_models.quantSchedule : *m_models.floatSchedule;
         QS_CHECK(run.bind(quantized ? m_text.quantInputs : m_text.floatInputs));
@@ -130,7 +130,7 @@ private:
     /// The difference by one model behind the border and the other before it.
     Result<double> mixed(const ValueCut& cut, bool quantized, const SampleWorker& worker)
     {
-        Values given;
+        GivenValues given;
         for (const auto& [x, y] : cut.values)
             given.emplace(quantized ? y : x, quantized ? m_floats.at(x) : m_quants.at(y));
         Execution run = worker.execution(quantized ? m_models.quantSchedule : m_models.floatSchedule);
@@ -188,7 +188,7 @@ private:
     CutModels m_models;
     const BlamedText m_text;
     const WorkContext& m_work;
-    Values m_floats, m_quants; ///< at the borders
+    GivenValues m_floats, m_quants; ///< at the borders
     std::vector<double> m_forward, m_backward; ///< by border: before all, each, behind all
     TokenBlame m_blame;
 };

@@ -12,7 +12,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kShown = 12, kUnitWidth = 48;
+constexpr size_t kShownUnits = 12, kBlamedWidth = 48;
 
 double size(const BlamedUnit& unit)
 {
@@ -27,9 +27,9 @@ std::string blameText(const TokenBlame& blame, bool verbose)
     for (const BlamedUnit& unit : blame.units)
         units.push_back(&unit);
     std::ranges::stable_sort(units, [](const BlamedUnit* a, const BlamedUnit* b) { return size(*a) > size(*b); });
-    const size_t shown = verbose ? units.size() : std::min(units.size(), kShown);
-    TextTable table({ { "unit", TextTable::Align::Left, verbose ? 0 : kUnitWidth }, { "kind", TextTable::Align::Left },
-        { "forward" }, { "backward" } });
+    const size_t shown = verbose ? units.size() : std::min(units.size(), kShownUnits);
+    TextTable table({ { "unit", TextTable::Align::Left, verbose ? 0 : kBlamedWidth },
+        { "kind", TextTable::Align::Left }, { "forward" }, { "backward" } });
     for (size_t i = 0; i < shown; ++i)
         table.add({ units[i]->unit, blameKindName(units[i]->kind), text::number(units[i]->forward),
             text::number(units[i]->backward) });
