@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
+#include "core/onnx/import.h"
 #include "core/project/about/model_info.h"
+#include "core/project/files/used_files.h"
 #include "core/project/snapshot/loaded_model.h"
 #include "core/report/text/text_table.h"
 

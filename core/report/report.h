@@ -24,7 +24,7 @@ struct ReportInfo {
     const std::vector<FileFacts>* files = nullptr; ///< the models side by side
     const ElementDifferences* elements = nullptr; ///< of the other from the snapshot's, else of the two files
     const SaturationLab* saturationLab = nullptr; ///< JSON
-    const TokenBlame* blame = nullptr; ///< JSON and tables
+    const TokenBlame* blame = nullptr;
     /// JSON and HTML: of the snapshot's weights, and of the other's.
     const WeightLaboratory *laboratory = nullptr, *otherLaboratory = nullptr;
 };

@@ -128,6 +128,15 @@ std::string languageSentence(const LanguageRow& language)
     return line;
 }
 
+std::string blameSentence(const TokenBlame& blame)
+{
+    return fmt::format(
+        "prompt {} at {}: token {} stands above token {} by {} in the float model and by {} in the quantized "
+        "one, moved by {}",
+        blame.prompt, blame.position, blame.floatId, blame.quantId, number(blame.floatDifference),
+        number(blame.quantDifference), number(blame.total()));
+}
+
 std::string sampleDifference(const TaskRow& task, const TaskSample& sample)
 {
     if (!sample.differs)

@@ -3,6 +3,7 @@
 
 #include "core/analysis/agreement/language_row.h"
 #include "core/analysis/agreement/task_row.h"
+#include "core/analysis/blame/token_blame.h"
 
 #include <string>
 
@@ -17,6 +18,8 @@ std::string taskAgreement(const TaskRow& task);
 std::string taskSentence(const TaskRow& task);
 /// Loss, perplexity and divergence of a language model, float → quantized.
 std::string languageSentence(const LanguageRow& language);
+/// Which token a model chose in place of another, and by how much.
+std::string blameSentence(const TokenBlame& blame);
 /// Of one sample: "position 12", "1 missed, 2 extra"; "" where nothing differs or there is no more to say.
 std::string sampleDifference(const TaskRow& task, const TaskSample& sample);
 

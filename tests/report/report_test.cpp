@@ -216,6 +216,19 @@ TaskRow exampleTask(TaskKind kind)
     return task;
 }
 
+TokenBlame exampleBlame()
+{
+    return { 2, 7, 5, 6, 0.5, -0.25,
+        { { "/layers.0", BlameKind::Layer, {}, -0.5, -0.25 },
+            { "/layers.0/<m>", BlameKind::Node, "/layers.0", -0.5, -0.25 },
+            { "head", BlameKind::Node, {}, -0.25, -0.5 } } };
+}
+
+LanguageRow exampleLanguage()
+{
+    return { 3, 30, 1.5, 1.75, 0.1, 0.3, 0.4, FreeRun { 4, 8, 3, { { 1, 6, 10, 11, 0.125 } } } };
+}
+
 json wholeDocument()
 {
     Snapshot s = makeSnapshot();
@@ -252,6 +265,9 @@ json wholeDocument()
     ElementDifferences elements;
     elements.rows.push_back({ "x", "x", "x", true, 4, 1, 0.5, ElementPlace { 0, { 0, 3 }, 0, 0.5 } });
     info.elements = &elements;
+    const TokenBlame blame = exampleBlame();
+    info.blame = &blame;
+    c.outputs[2].language = exampleLanguage();
     return json::parse(compareJson(s, info));
 }
 
@@ -316,6 +332,29 @@ private slots:
             std::string("1 missed, 1 extra"));
         for (const TaskKind kind : { TaskKind::Sequence, TaskKind::Mask, TaskKind::Boxes })
             QVERIFY(!text::taskSentence(exampleTask(kind)).empty());
+    }
+
+    void languageModels()
+    {
+        const json d = wholeDocument();
+        const json& language = d["language"];
+        QVERIFY(language["decode"] == "free" && language["prompt_tokens"] == 4 && language["new_tokens"] == 8);
+        QVERIFY(language["first_flip"]
+            == json::parse(R"([{"prompt":1,"position":6,"float_id":10,"quantized_id":11,"float_margin":0.125}])"));
+        const std::string sentence = text::languageSentence(exampleLanguage());
+        QVERIFY2(sentence.ends_with("1 of 3 prompts part within 8 tokens: prompt 1 at 6 (float margin 0.125)"),
+            sentence.c_str());
+        QVERIFY(d["blamed"] == json::parse(R"({"prompt":2,"position":7,"float_id":5,"quantized_id":6,
+            "float_difference":0.5,"quantized_difference":-0.25,"total":-0.75})"));
+        QVERIFY(d["blame"][1] == json::parse(R"({"unit":"/layers.0/<m>","kind":"node","parent":"/layers.0",
+            "forward":-0.5,"backward":-0.25})"));
+        const Snapshot s = makeSnapshot();
+        const TokenBlame blame = exampleBlame();
+        ReportInfo info;
+        info.blame = &blame;
+        const std::string table = compareTable(s, info), page = compareHtml(s, info);
+        QVERIFY(table.find("token 5 stands above token 6") != std::string::npos);
+        QVERIFY(page.find("/layers.0/&lt;m&gt;") != std::string::npos);
     }
 
     void jsonKeysAndNulls()

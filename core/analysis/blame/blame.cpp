@@ -4,7 +4,6 @@
 #include "core/analysis/blame/layer_names.h"
 #include "core/analysis/blame/value_cuts.h"
 #include "core/analysis/decode/continuation.h"
-#include "core/analysis/pairs/fed_model.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/tensor/convert.h"
 
@@ -16,83 +15,7 @@ namespace qs {
 
 namespace {
 
-/// Both models' inputs with the text that the guess follows.
-struct BlamedText {
-    std::vector<Tensor> floatInputs, quantInputs;
-    size_t row = 0; ///< of the prompt in its batch
-};
-
-Issue outside(const std::string& what, size_t asked, size_t there, const char* counted)
-{
-    return badInput("there is no " + what + " " + std::to_string(asked) + ": there are " + std::to_string(there)
-            + counted + ", counted from 0",
-        {}, "give --blame PROMPT:POSITION within them");
-}
-
-/// The row of the prompt, and the tokens of it that are read.
-struct ReadTokens {
-    size_t row;
-    int64_t tokens;
-};
-
-Result<ReadTokens> readTokens(
-    const Feed& feed, const std::vector<Tensor>& inputs, const PromptInputs& at, const BlameRequest& request)
-{
-    const size_t row = request.prompt - feed.firstSample;
-    const int64_t length = promptLengths(at, inputs)[row];
-    const bool freely = request.freely.has_value();
-    const int64_t wanted
-        = !freely ? int64_t(request.position) + 1 : int64_t(request.freely->promptTokens.value_or(size_t(length)));
-    if (wanted > length || wanted < 1)
-        return outside(freely ? "token" : "position", size_t(wanted - 1), size_t(length), " in its prompt");
-    return ReadTokens { row, wanted };
-}
-
-/// What the float model goes on with, a list by step of one token a prompt.
-Result<std::vector<std::vector<int64_t>>> ownTokens(const ComparePair& pair, ValueId x,
-    const std::vector<Tensor>& inputs, int64_t tokens, const BlameRequest& request, const WorkContext& work)
-{
-    QS_TRY(const Decoder decoder, Decoder::make(pair.floatPlan, x, request.freely->carry));
-    const std::vector<std::shared_ptr<const Schedule>> beside { decoder.schedule };
-    QS_TRY(SampleLoop loop, SampleLoop::make(beside, 1, work));
-    std::vector<std::vector<int64_t>> steps;
-    QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) -> Status {
-        Continuation text(decoder, inputs, tokens);
-        while (steps.size() < request.position) {
-            QS_TRY(const auto scores, text.guess(worker, work.cancel));
-            steps.push_back(bestTokens(scores));
-            text.append(steps.back());
-        }
-        return {};
-    }));
-    return steps;
-}
-
-Result<BlamedText> blamedText(const ComparePair& pair, ValueId x, ValueId y, const DataSource& data,
-    const BlameRequest& request, const WorkContext& work)
-{
-    if (request.prompt >= data.samples())
-        return outside("prompt", request.prompt, data.samples(), " prompts");
-    const auto f = promptInputs(*pair.floatPlan, x), q = promptInputs(*pair.quantPlan, y);
-    if (!f || !q)
-        return badInput("reads no token ids beside its scores", pair.quantPlan->model().path, "leave out --blame");
-    QS_TRY(const Feed feed, data.feed(request.prompt / (data.samples() / data.feeds())));
-    const CarriedState floatState(pair.floatPlan), quantState(pair.quantPlan);
-    const std::vector<Tensor> xs = FedModel(floatState, floatState).inputs(feed.inputs);
-    const std::vector<Tensor> ys = FedModel(quantState, floatState).inputs(feed.inputs);
-    QS_TRY(const ReadTokens read, readTokens(feed, xs, *f, request));
-    BlamedText text { firstTokens(*f, xs, read.tokens), firstTokens(*q, ys, read.tokens), read.row };
-    if (!request.freely)
-        return text;
-    QS_TRY(const auto steps, ownTokens(pair, x, xs, read.tokens, request, work));
-    for (const auto& tokens : steps) {
-        addTokens(*f, text.floatInputs, tokens, true);
-        addTokens(*q, text.quantInputs, tokens, true);
-    }
-    return text;
-}
-
-using Values = std::map<ValueId, Tensor>;
+using GivenValues = std::map<ValueId, Tensor>;
 
 /// In the type and shape of the value that it takes the place of.
 Tensor inPlaceOf(const Tensor& there, const Tensor& t)
@@ -139,7 +62,7 @@ public:
 
 private:
     /// Advances a run; what it makes of `given` is replaced.
-    Result<std::vector<float>> scores(Execution& run, bool quantized, const Values& given)
+    Result<std::vector<float>> scores(Execution& run, bool quantized, const GivenValues& given)
     {
         const Schedule& schedule = quantized ? *m_models.quantSchedule : *m_models.floatSchedule;
         QS_CHECK(run.bind(quantized ? m_text.quantInputs : m_text.floatInputs));
@@ -207,7 +130,7 @@ private:
     /// The difference by one model behind the border and the other before it.
     Result<double> mixed(const ValueCut& cut, bool quantized, const SampleWorker& worker)
     {
-        Values given;
+        GivenValues given;
         for (const auto& [x, y] : cut.values)
             given.emplace(quantized ? y : x, quantized ? m_floats.at(x) : m_quants.at(y));
         Execution run = worker.execution(quantized ? m_models.quantSchedule : m_models.floatSchedule);
@@ -265,7 +188,7 @@ private:
     CutModels m_models;
     const BlamedText m_text;
     const WorkContext& m_work;
-    Values m_floats, m_quants; ///< at the borders
+    GivenValues m_floats, m_quants; ///< at the borders
     std::vector<double> m_forward, m_backward; ///< by border: before all, each, behind all
     TokenBlame m_blame;
 };

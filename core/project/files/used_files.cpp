@@ -46,7 +46,8 @@ void addFilesOf(FileRoles& files, const DataRequest& request, const std::string&
         files.readsBelow(request.spec, "a file of " + role, mayHoldData);
     else
         files.reads(request.spec, role);
-    files.reads(request.preprocess, textPositions(request) > 0 ? "the tokenizer" : "what says how pictures become inputs");
+    files.reads(
+        request.preprocess, textPositions(request) > 0 ? "the tokenizer" : "what says how pictures become inputs");
 }
 
 void addFilesOf(FileRoles& files, const Model& model, const std::string& role)

@@ -201,6 +201,8 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
                 + html::outputTable(*a.comparison) + "<h3>Parameters, largest consequence first</h3>"
                 + html::differenceTable(*a.comparison, c));
     }
+    if (info.blame)
+        out += section("Why another token", html::blameTable(*info.blame));
     if (info.files)
         out += section("Models side by side", html::filesTable(*info.files));
     if (info.elements)

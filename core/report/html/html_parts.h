@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/blame/token_blame.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/analysis/lab/weight_lab.h"
 #include "core/project/snapshot/snapshot.h"
@@ -43,6 +44,7 @@ std::string outputTable(const Comparison& comparison);
 /// Inputs, calibrated ranges, and what became of each sample.
 std::string samplesSection(const Snapshot& snapshot);
 std::string ladderTable(const Ladder& ladder);
+std::string blameTable(const TokenBlame& blame);
 std::string unmatchedTable(const Snapshot& snapshot);
 /// What each number means, with its unit.
 std::string definitions();

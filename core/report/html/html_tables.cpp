@@ -165,6 +165,19 @@ std::string ladderTable(const Ladder& ladder)
     return "<p>" + escaped(text::ladderVerdict(ladder)) + "</p>" + out + closeTable();
 }
 
+std::string blameTable(const TokenBlame& blame)
+{
+    std::string out = openTable("blame",
+        { { "unit", "layer or node of the float model", false }, { "kind", "layer, or node", false },
+            { "in", "layer that a node is in", false },
+            { "forward", "by how much it moves the difference, all before it quantized and all behind it float" },
+            { "backward", "the same, all behind it quantized and all before it float" } });
+    for (const BlamedUnit& unit : blame.units)
+        out += "<tr>" + textCell(unit.unit, "name") + textCell(blameKindName(unit.kind)) + textCell(unit.parent, "name")
+            + plain(unit.forward) + plain(unit.backward) + "</tr>\n";
+    return "<p>" + escaped(text::blameSentence(blame)) + ".</p>" + out + closeTable();
+}
+
 namespace {
 
 std::string insideTable(const Snapshot& s)

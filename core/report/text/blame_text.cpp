@@ -2,9 +2,8 @@
 #include "core/report/text/blame_text.h"
 
 #include "core/report/format.h"
+#include "core/report/task_text.h"
 #include "core/report/text/text_table.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kShown = 12, kUnitWidth = 48;
+constexpr size_t kShownUnits = 12, kBlamedWidth = 48;
 
 double size(const BlamedUnit& unit)
 {
@@ -28,18 +27,14 @@ std::string blameText(const TokenBlame& blame, bool verbose)
     for (const BlamedUnit& unit : blame.units)
         units.push_back(&unit);
     std::ranges::stable_sort(units, [](const BlamedUnit* a, const BlamedUnit* b) { return size(*a) > size(*b); });
-    const size_t shown = verbose ? units.size() : std::min(units.size(), kShown);
-    TextTable table({ { "unit", TextTable::Align::Left, verbose ? 0 : kUnitWidth }, { "kind", TextTable::Align::Left },
-        { "forward" }, { "backward" } });
+    const size_t shown = verbose ? units.size() : std::min(units.size(), kShownUnits);
+    TextTable table({ { "unit", TextTable::Align::Left, verbose ? 0 : kBlamedWidth },
+        { "kind", TextTable::Align::Left }, { "forward" }, { "backward" } });
     for (size_t i = 0; i < shown; ++i)
         table.add({ units[i]->unit, blameKindName(units[i]->kind), text::number(units[i]->forward),
             text::number(units[i]->backward) });
-    return fmt::format(
-               "\nwhy prompt {} goes on differently at {}: token {} stands above {} by {} in the float model, by {} "
-               "in the quantized one; what moved it by {} in all{}\n",
-               blame.prompt, blame.position, blame.floatId, blame.quantId, text::number(blame.floatDifference),
-               text::number(blame.quantDifference), text::number(blame.total()),
-               shown < units.size() ? " (" + text::count(shown) + " shown; --verbose shows all)" : "")
+    return "\nwhy another token, " + text::blameSentence(blame)
+        + (shown < units.size() ? " (" + text::count(shown) + " units shown; --verbose shows all)" : "") + "\n"
         + table.text("  ");
 }
 

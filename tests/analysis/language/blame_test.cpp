@@ -220,7 +220,8 @@ void BlameTests::refusals()
 {
     const Prepared x = layered(weights(1, 0)), y = layered(weights(1, 0.2f));
     for (const BlameRequest& request : { BlameRequest { 1, 0, {} }, BlameRequest { 0, size_t(kPositions), {} },
-             BlameRequest { 0, 0, FreeDecoding { size_t(kPositions) + 1, 3, {} } } }) {
+             BlameRequest { 0, 0, FreeDecoding { size_t(kPositions) + 1, 3, {} } },
+             BlameRequest { 0, 3, FreeDecoding { 2, 3, {} } } }) {
         const auto blame = blamed(x, y, request);
         QVERIFY(!blame.ok());
         QCOMPARE(blame.issue().kind, IssueKind::BadInput);
