@@ -136,6 +136,16 @@ Result<Facts> inferGroupQuery(const InferContext& c)
             fact(q->dtype, Dims { dimOf(q, 0), knownDim(heads), dimOf(q, 1), unknownDim() }) });
 }
 
+/// The presents lie in the pasts' buffers.
+Result<Facts> inferSparse(const InferContext& c)
+{
+    QS_TRY(Facts facts, inferGroupQuery(c));
+    for (size_t i : { 1, 2 })
+        if (i < facts.size() && c.input(2 + i))
+            facts[i] = c.inputs[2 + i];
+    return facts;
+}
+
 /// Both outputs like the input.
 Result<Facts> inferGate(const InferContext& c)
 {
@@ -173,6 +183,7 @@ void registerMicrosoftAttentionOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "DecoderMaskedMultiHeadAttention", inferDecoderMasked, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "GroupQueryAttention", inferGroupQuery, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "RotaryEmbedding", inferSame, Tolerance::Elementary });
+    r.add({ kMicrosoftDomain, "SparseAttention", inferSparse, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "MRotaryEmbedding", inferSame, Tolerance::Elementary });
     r.add({ kMicrosoftDomain, "GatedRMSNorm", inferSame, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "LinearAttentionGate", inferGate, Tolerance::Elementary });

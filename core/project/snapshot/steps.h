@@ -8,12 +8,12 @@ namespace qs {
 /// A snapshot on its way.
 class Steps {
 public:
-    Steps(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel)
-        : previous(previous ? previous : std::make_shared<const Snapshot>())
+    Steps(const Inputs& inputs, const SnapshotPtr& last, const ProgressFn& progress, const CancelToken& cancel)
+        : previous(last ? last : std::make_shared<const Snapshot>())
         , context { next.inputs, next.caches, workFor(inputs, progress, cancel) }
     {
         next.inputs = inputs;
-        next.caches = this->previous->caches;
+        next.caches = previous->caches;
     }
     Steps(const Steps&) = delete; // its parts point at each other
 

@@ -28,6 +28,7 @@ class Case:
         self.name, self.nodes, self.inputs, self.stored, self.outputs = name, [], {}, {}, []
         self.ir, self.opset = ir, opset
         self.types = {}  # of outputs whose type the runtime does not infer
+        self.buffers = {}  # of outputs that lie in the memory of inputs: the input
 
     def feed(self, name, value):
         self.inputs[name] = value
@@ -58,13 +59,27 @@ class Case:
         options.log_severity_level = 3
         model = self.model()
         session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        results = session.run(self.outputs, self.inputs)
+        results = self.run_in_place(session) if self.buffers else session.run(self.outputs, self.inputs)
         for info, value in zip(model.graph.output, results):
             info.CopyFrom(helper.make_tensor_value_info(info.name, tensor(value).data_type, list(value.shape)))
         model.graph.initializer.extend(tensor(v, "feed:" + n) for n, v in self.inputs.items())
         model.graph.initializer.extend(tensor(v, "expected:" + n) for n, v in zip(self.outputs, results))
         folder.mkdir(parents=True, exist_ok=True)
         onnx.save(model, folder / f"{self.name}.onnx")
+
+    def run_in_place(self, session):
+        arrays = {n: np.array(v) for n, v in self.inputs.items()}  # which live as long as the values do
+        values = {n: ort.OrtValue.ortvalue_from_numpy(v) for n, v in arrays.items()}
+        binding = session.io_binding()
+        for name, value in values.items():
+            binding.bind_ortvalue_input(name, value)
+        for name in self.outputs:
+            if name in self.buffers:
+                binding.bind_ortvalue_output(name, values[self.buffers[name]])
+            else:
+                binding.bind_output(name)
+        session.run_with_iobinding(binding)
+        return [np.array(v.numpy()) for v in binding.get_outputs()]
 
 
 class Packed:
@@ -395,6 +410,25 @@ def hybrid():
     return c
 
 
+def sparse():
+    """A prompt and a single token, each with a buffer of its own."""
+    c = Case("sparse")
+    heads, shared, size, block, blocks = 4, 2, 16, 16, 3
+    mask = np.array([[[1, 0, 0], [0, 1, 0], [1, 0, 1]], [[1, 0, 0], [1, 1, 0], [0, 1, 1]]])
+    rows = c.store("rows", np.concatenate([np.zeros((2, 1)), mask.sum(2).cumsum(1)], 1).astype(np.int32))
+    columns = c.store("columns", np.array([[0, 1, 0, 2, -1], [0, 0, 1, 1, 2]], np.int32))
+    angles = np.outer(np.arange(block * blocks), 0.3 ** np.arange(size // 2))
+    turn = [c.store("cos", np.cos(angles).astype(np.float32)), c.store("sin", np.sin(angles).astype(np.float32))]
+    for name, tokens, total, behind in (("prompt", 20, 20, turn), ("step", 1, 40, [])):
+        q, k, v = (c.feed(f"{name}_{n}", floats(1, tokens, d * size)) for n, d in (("q", heads), ("k", shared), ("v", shared)))
+        past = [c.feed(f"{name}_{n}", floats(1, shared, block * blocks, size)) for n in ("pk", "pv")]
+        lengths = [c.store(f"{name}_total", np.array([total], np.int32)), c.store(f"{name}_lengths", np.array([total], np.int32))]
+        y = c.node("SparseAttention", [q, k, v, *past, rows, columns, *lengths, *behind], 3, num_heads=heads, kv_num_heads=shared,
+                   sparse_block_size=block, do_rotary=int(bool(behind)))
+        c.buffers.update({f"{y}_{i + 1}": past[i] for i in range(2)})
+    return c
+
+
 def scores():
     """Attention that puts out the scores before their softmax, mask and bias added."""
     c = Case("scores")
@@ -645,7 +679,7 @@ CASES = [fused_conv, fused_gemm, fused_matmul, gelus, skip_norms, nhwc, lambda: 
          *[lambda b=b, v=v: nbits(b, v) for b in (2, 4, 8) for v in (0, 4)], lambda: nbits(4, 0, np.float16), bnb4,
          gather_blocks, attention, attention_quantized, multi_head, group_query, rotary, integer_products, qlinear,
          lambda: qlinear(np.int8), ms_quantize, masks_of_attention, cached_keys, shared_past, experimental,
-         lambda: experimental(9), signals, decoder_masked, scores, experts_in_blocks, hybrid,
+         lambda: experimental(9), signals, decoder_masked, scores, experts_in_blocks, hybrid, sparse,
          *(lambda b=b, m=m: quantized_cache(b, m) for b in (8, 4) for m in ("PER_TENSOR", "PER_CHANNEL"))]
 
 

@@ -453,6 +453,7 @@ void lowerMicrosoftAttention(LoweringRegistry& r)
     lowerRotaryEmbedding(r);
     lowerCacheReader(r);
     lowerGates(r);
+    lowerSparseAttention(r);
     lowerDecoderAttention(r);
 }
 

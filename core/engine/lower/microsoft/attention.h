@@ -11,6 +11,7 @@ namespace qs {
 
 void lowerGroupQueryAttention(LoweringRegistry&);
 void lowerRotaryEmbedding(LoweringRegistry&); ///< and MRotaryEmbedding
+void lowerSparseAttention(LoweringRegistry&);
 void lowerGates(LoweringRegistry&); ///< GatedRMSNorm, LinearAttentionGate
 void lowerCacheReader(LoweringRegistry&); ///< our own DequantizeCache
 void lowerDecoderAttention(LoweringRegistry&); ///< DecoderMaskedMultiHeadAttention
