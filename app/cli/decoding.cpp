@@ -56,6 +56,9 @@ void addDecodingOptions(CLI::App& app, DecodingOptions& options)
     app.add_option("--new-tokens", options.newTokens,
         "with --decode free: tokens that each model adds at most (default " + std::to_string(FreeDecoding {}.newTokens)
             + ")");
+    app.add_option("--blame", options.blame,
+        "PROMPT:POSITION: which layers and nodes chose another token there: by how much each moves the difference of "
+        "the two rivals' scores. Both count from 0; with --decode free from the first new token");
 }
 
 Status checkDecoding(const DecodingOptions& options, bool sharded)
@@ -90,7 +93,7 @@ Result<SnapshotPtr> decoded(const SnapshotPtr& snapshot, const DecodingOptions& 
         clearProgress(context.common);
         return next;
     }
-    if (!options.mode.empty())
+    if (!options.mode.empty() || !options.blame.empty())
         QS_CHECK(languageOutput(*snapshot));
     return snapshot;
 }
