@@ -19,6 +19,7 @@ Command addMcp(CLI::App& app, Context& context);
 Command addMerge(CLI::App& app, Context& context);
 Command addBench(CLI::App& app, Context& context);
 Command addExplain(CLI::App& app, Context& context);
+Command addCompletion(CLI::App& app, Context& context);
 Command addConformance(CLI::App& app, Context& context);
 Command addKernels(CLI::App& app, Context& context);
 Command addPrepare(CLI::App& app, Context& context);

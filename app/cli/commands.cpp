@@ -23,6 +23,7 @@ std::vector<std::pair<CLI::App*, Command>> addCommands(CLI::App& app, Context& c
     command(addMcp, "mcp", "serve an agent: the same work over the Model Context Protocol on stdin and stdout");
     command(addBench, "bench", "how long a run of a model takes");
     command(addKernels, "kernels", "which kernels this build has and this CPU runs");
+    command(addCompletion, "completion", "completion of commands and options for a shell");
     return commands;
 }
 
