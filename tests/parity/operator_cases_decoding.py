@@ -109,6 +109,7 @@ def nbits(d):
         d.x([columns, blocks], kind, 0, 2**bits - 1, stored=True)
     else:
         d.absent()
+    # With zero points of codes ONNX Runtime passes over these, and of other bits than 4 it makes something else.
     if bits == 4 and zero != "codes" and d.chance(0.15):
         d.ints(d.rng.permutation(np.arange(blocks * block) // block)[:depth] if d.chance(0.5) else np.arange(depth) // block, T.INT32, stored=True)
     else:

@@ -54,7 +54,7 @@ test::Prepared layer(int64_t bits, bool perChannel)
 
 } // namespace
 
-class CachesTests : public QObject {
+class ComparedCachesTests : public QObject {
     Q_OBJECT
 private slots:
     void codesAreComparedAsNumbers_data();
@@ -66,7 +66,7 @@ private:
 };
 
 /// Its path; empty when it could not be written.
-std::string CachesTests::write(const char* name, const test::Prepared& made)
+std::string ComparedCachesTests::write(const char* name, const test::Prepared& made)
 {
     GraphDraft draft(std::shared_ptr<const Model>(made.plan, &made.plan->model()));
     draft.opsets["com.microsoft"] = 1;
@@ -75,7 +75,7 @@ std::string CachesTests::write(const char* name, const test::Prepared& made)
     return bytes.ok() && writeFile(path, *bytes).ok() ? path : std::string();
 }
 
-void CachesTests::codesAreComparedAsNumbers_data()
+void ComparedCachesTests::codesAreComparedAsNumbers_data()
 {
     QTest::addColumn<int>("bits");
     QTest::addColumn<bool>("perChannel");
@@ -84,7 +84,7 @@ void CachesTests::codesAreComparedAsNumbers_data()
             QTest::addRow("%d bits, %s", bits, perChannel ? "per channel" : "per tensor") << bits << perChannel;
 }
 
-void CachesTests::codesAreComparedAsNumbers()
+void ComparedCachesTests::codesAreComparedAsNumbers()
 {
     QFETCH(int, bits);
     QFETCH(bool, perChannel);
@@ -113,5 +113,5 @@ void CachesTests::codesAreComparedAsNumbers()
     }
 }
 
-QTEST_GUILESS_MAIN(CachesTests)
+QTEST_GUILESS_MAIN(ComparedCachesTests)
 #include "caches_test.moc"

@@ -2,8 +2,8 @@
 #include "core/project/snapshot/expanded_model.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/prepare/readable_caches.h"
 #include "core/project/quantize/fixed_inputs.h"
-#include "core/project/snapshot/readable_caches.h"
 
 #include <algorithm>
 

@@ -32,20 +32,20 @@ struct GroupStep {
 
 /// Inputs, in their order.
 enum : size_t {
-    kQuery,
-    kKey,
-    kValue,
-    kPastKey,
-    kPastValue,
-    kLast,
-    kTotal,
-    kCosines,
-    kSines,
-    kPositions,
-    kBias,
-    kSink,
-    kKeyScale,
-    kValueScale
+    kGroupQuery,
+    kGroupKey,
+    kGroupValue,
+    kGroupPastKey,
+    kGroupPastValue,
+    kGroupLast,
+    kGroupTotal,
+    kGroupCosines,
+    kGroupSines,
+    kGroupPositions,
+    kGroupBias,
+    kGroupSink,
+    kGroupKeyScale,
+    kGroupValueScale
 };
 
 /// Queries, keys and values with heads, from three inputs or from one that holds them behind each other. There may be
@@ -54,8 +54,8 @@ Result<AttentionTensors> groupInputs(const GroupStep& step, const StepContext& s
 {
     AttentionTensors t;
     const int64_t n = step.head.heads, kn = step.keyHeads;
-    const Tensor rows = asWorkType(s, s.in(kQuery), work);
-    if (!s.input(kKey) || !s.input(kValue)) {
+    const Tensor rows = asWorkType(s, s.in(kGroupQuery), work);
+    if (!s.input(kGroupKey) || !s.input(kGroupValue)) {
         const int64_t size = rows.dim(2) / (n + 2 * kn);
         if (rows.dim(2) != size * (n + 2 * kn))
             return badInput("a packed input of shape " + shapeText(rows.shape()) + " does not hold the heads");
@@ -64,11 +64,11 @@ Result<AttentionTensors> groupInputs(const GroupStep& step, const StepContext& s
         t.v = headsOf(s, rows, (n + kn) * size, kn, size);
         return t;
     }
-    const Tensor keys = asWorkType(s, s.in(kKey), work), values = asWorkType(s, s.in(kValue), work);
+    const Tensor keys = asWorkType(s, s.in(kGroupKey), work), values = asWorkType(s, s.in(kGroupValue), work);
     const int64_t size = rows.dim(2) / n;
     const Shape wanted { rows.dim(0), rows.dim(1), kn * size }, none { rows.dim(0), 0, kn * size };
     if (rows.dim(2) != n * size || keys.shape() != values.shape()
-        || (keys.shape() != wanted && (keys.shape() != none || !s.input(kPastKey))))
+        || (keys.shape() != wanted && (keys.shape() != none || !s.input(kGroupPastKey))))
         return badInput("queries " + shapeText(rows.shape()) + ", keys " + shapeText(keys.shape()) + " and values "
             + shapeText(values.shape()) + " do not fit " + std::to_string(n) + " and " + std::to_string(kn) + " heads");
     t.q = headsOf(s, rows, 0, n, size);
@@ -80,7 +80,7 @@ Result<AttentionTensors> groupInputs(const GroupStep& step, const StepContext& s
 /// Positions of the queries and new keys: as told (at the text's begin only where the first one is), or counted.
 Tensor groupPositions(const StepContext& s, const GroupLengths& l)
 {
-    const Tensor* given = s.input(kPositions);
+    const Tensor* given = s.input(kGroupPositions);
     if (given && !l.prompt)
         return *given;
     std::vector<int64_t> first;
@@ -91,13 +91,13 @@ Tensor groupPositions(const StepContext& s, const GroupLengths& l)
 
 Status turn(const GroupStep& step, const StepContext& s, const GroupLengths& l, AttentionTensors& t)
 {
-    const DType type = s.in(kQuery).dtype(), work = t.q.dtype();
-    if (!s.input(kCosines) || !s.input(kSines))
+    const DType type = s.in(kGroupQuery).dtype(), work = t.q.dtype();
+    if (!s.input(kGroupCosines) || !s.input(kGroupSines))
         return badInput("the caches of cosines and sines are missing");
-    const Tensor* given = s.input(kPositions);
+    const Tensor* given = s.input(kGroupPositions);
     if (given && (!isInteger(given->dtype()) || given->count() != l.batch * l.queries))
         return badInput("position_ids of shape " + shapeText(given->shape()) + " do not fit the queries");
-    const Tensor cosines = asWorkType(s, s.in(kCosines), work), sines = asWorkType(s, s.in(kSines), work);
+    const Tensor cosines = asWorkType(s, s.in(kGroupCosines), work), sines = asWorkType(s, s.in(kGroupSines), work);
     const Tensor positions = groupPositions(s, l);
     RotarySettings rotary = step.rotary;
     rotary.rotated = cosines.rank() == 2 ? 2 * cosines.dim(1) : 0;
@@ -119,12 +119,12 @@ public:
         : m_step(step)
         , m_lengths(l)
     {
-        if (s.input(kBias))
-            m_bias = asWork<W>(s, s.in(kBias));
-        if (s.input(kSink))
-            m_sink = asWork<W>(s, s.in(kSink));
-        m_blocks = (step.cache.bits || s.in(kQuery).dtype() == DType::Float32) && !hasSink() && step.head.softcap == 0
-            && step.head.stage == 0;
+        if (s.input(kGroupBias))
+            m_bias = asWork<W>(s, s.in(kGroupBias));
+        if (s.input(kGroupSink))
+            m_sink = asWork<W>(s, s.in(kGroupSink));
+        m_blocks = (step.cache.bits || s.in(kGroupQuery).dtype() == DType::Float32) && !hasSink()
+            && step.head.softcap == 0 && step.head.stage == 0;
     }
     bool hasSink() const { return m_step.smooth || m_sink.valid(); }
     Status check() const
@@ -219,7 +219,7 @@ template <class W> Status attendLines(const GroupStep& step, StepContext& s, con
     const bool scores = s.outputCount() > 3 && step.head.stage != 0;
     QS_TRY(const InnerOp op, attentionOp(step.head, t, step.mode, scores ? 4 : 1));
     QS_TRY(const std::vector<Tensor> y, op.runAll(s, { &t.q, &t.k, &t.v, &t.mask, nullptr, nullptr }));
-    const DType type = s.in(kQuery).dtype();
+    const DType type = s.in(kGroupQuery).dtype();
     s.setOutput(0, asStored(s, joinedHeads(s, y[0]), type));
     if (scores)
         s.setOutput(3, asStored(s, seenScores<W>(s, l, y[3]), type));
@@ -229,21 +229,21 @@ template <class W> Status attendLines(const GroupStep& step, StepContext& s, con
 Status runGroupQuery(const GroupStep& step, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
-    for (size_t slot : { kLast, kTotal })
+    for (size_t slot : { kGroupLast, kGroupTotal })
         s.in(slot); // required
-    const DType type = s.in(kQuery).dtype(), work = attentionWork(type, step.mode);
+    const DType type = s.in(kGroupQuery).dtype(), work = attentionWork(type, step.mode);
     QS_CHECK(needFloat(type));
-    if (s.in(kQuery).rank() != 3 || (s.input(kPastKey) != nullptr) != (s.input(kPastValue) != nullptr)
-        || (s.input(kPastKey) && s.in(kPastKey).rank() != 4))
+    if (s.in(kGroupQuery).rank() != 3 || (s.input(kGroupPastKey) != nullptr) != (s.input(kGroupPastValue) != nullptr)
+        || (s.input(kGroupPastKey) && s.in(kGroupPastKey).rank() != 4))
         return badInput("the queries must be batch x tokens x size, and the caches of keys and values given together");
     QS_TRY(AttentionTensors t, groupInputs(step, s, work));
     QS_TRY(const GroupLengths l, groupLengths(s, step.cache, t.k.dim(2)));
     if (step.rotates)
         QS_CHECK(turn(step, s, l, t));
-    QS_TRY(
-        GroupCache keys, extendedCache(s, step.cache, l, s.input(kPastKey), s.input(kKeyScale), t.k, type, "past_key"));
+    QS_TRY(GroupCache keys,
+        extendedCache(s, step.cache, l, s.input(kGroupPastKey), s.input(kGroupKeyScale), t.k, type, "past_key"));
     QS_TRY(GroupCache values,
-        extendedCache(s, step.cache, l, s.input(kPastValue), s.input(kValueScale), t.v, type, "past_value"));
+        extendedCache(s, step.cache, l, s.input(kGroupPastValue), s.input(kGroupValueScale), t.v, type, "past_value"));
     t.k = keys.line;
     t.v = values.line;
     QS_CHECK(work == DType::Float64 ? attendLines<double>(step, s, l, std::move(t))
@@ -257,9 +257,9 @@ Status runGroupQuery(const GroupStep& step, StepContext& s)
 
 Result<LoweredNode> lowerGroupQuery(const LowerContext& c)
 {
-    QS_CHECK(needFloat(c.inputType(kQuery)));
+    QS_CHECK(needFloat(c.inputType(kGroupQuery)));
     const Attributes& a = c.node.attributes;
-    for (size_t slot = kValueScale + 1; slot < c.node.inputs.size(); ++slot)
+    for (size_t slot = kGroupValueScale + 1; slot < c.node.inputs.size(); ++slot)
         if (c.node.hasInput(slot))
             return badInput("q_norm_weight and k_norm_weight are not supported, nor by ONNX Runtime on a CPU");
     QS_TRY(const CacheForm cache, CacheForm::of(c.node));

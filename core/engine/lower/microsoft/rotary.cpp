@@ -49,7 +49,7 @@ Tensor positionsFrom(const StepContext& s, const std::vector<int64_t>& first, in
 namespace {
 
 /// x, positions (all, or one offset), cosines, sines.
-Status runRotary(const RotarySettings& settings, KernelMode mode, StepContext& s)
+Status runOwnRotary(const RotarySettings& settings, KernelMode mode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 4));
     const Tensor &x = s.in(0), &given = s.in(1);
@@ -149,7 +149,7 @@ Result<LoweredNode> lowerPackedRotary(const LowerContext& c)
     if (c.node.attributes.integer("is_packed_batching", 0))
         return badInput("packed batches are not supported");
     return LoweredNode { [settings = rotarySettings(c.node), mode = c.mode](
-                             StepContext& s) { return runRotary(settings, mode, s); },
+                             StepContext& s) { return runOwnRotary(settings, mode, s); },
         c.mode == KernelMode::Reference ? "reference" : "rotary" };
 }
 

@@ -17,7 +17,19 @@ namespace qs {
 namespace {
 
 /// Inputs, in their order.
-enum : size_t { kQuery, kKey, kValue, kPastKey, kPastValue, kRows, kColumns, kTotal, kLengths, kCosines, kSines };
+enum : size_t {
+    kSparseQuery,
+    kSparseKey,
+    kSparseValue,
+    kSparsePastKey,
+    kSparsePastValue,
+    kSparseRows,
+    kSparseColumns,
+    kSparseTotal,
+    kSparseLengths,
+    kSparseCosines,
+    kSparseSines
+};
 
 /// Which blocks of keys the tokens of a block see, for each layout; heads take the layouts in turn.
 struct BlockMask {
@@ -107,10 +119,10 @@ struct SparseLengths {
 
 Result<SparseLengths> sparseLengths(const StepContext& s, const BlockMask& mask)
 {
-    const Tensor &all = s.in(kTotal), &each = s.in(kLengths), &past = s.in(kPastKey);
-    SparseLengths l { s.in(kQuery).dim(1), all.count() == 1 ? elementAsInt(all, 0) : 0, toInts(each), {} };
-    const bool fits = int64_t(l.known.size()) == s.in(kQuery).dim(0) && l.total >= l.tokens && l.total <= past.dim(2)
-        && l.total <= mask.blocks * mask.size;
+    const Tensor &all = s.in(kSparseTotal), &each = s.in(kSparseLengths), &past = s.in(kSparsePastKey);
+    SparseLengths l { s.in(kSparseQuery).dim(1), all.count() == 1 ? elementAsInt(all, 0) : 0, toInts(each), {} };
+    const bool fits = int64_t(l.known.size()) == s.in(kSparseQuery).dim(0) && l.total >= l.tokens
+        && l.total <= past.dim(2) && l.total <= mask.blocks * mask.size;
     for (const int64_t known : l.known) {
         l.before.push_back(l.total == l.tokens ? 0 : known - l.tokens);
         if (!fits || known < 1 || known > l.total || l.before.back() < 0)
@@ -123,13 +135,14 @@ Result<SparseLengths> sparseLengths(const StepContext& s, const BlockMask& mask)
 Status runSparse(const SparseStep& step, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
-    for (size_t slot : { kPastKey, kPastValue, kRows, kColumns, kTotal, kLengths })
+    for (size_t slot : { kSparsePastKey, kSparsePastValue, kSparseRows, kSparseColumns, kSparseTotal, kSparseLengths })
         s.in(slot); // required
-    const Tensor& query = s.in(kQuery);
+    const Tensor& query = s.in(kSparseQuery);
     QS_CHECK(needFloat(query.dtype()));
-    if (query.rank() != 3 || s.in(kPastKey).rank() != 4 || s.in(kPastValue).shape() != s.in(kPastKey).shape())
+    if (query.rank() != 3 || s.in(kSparsePastKey).rank() != 4
+        || s.in(kSparsePastValue).shape() != s.in(kSparsePastKey).shape())
         return badInput("the queries must be batch x tokens x size, the caches batch x heads x tokens x size");
-    QS_TRY(const BlockMask mask, blockMask(s.in(kRows), s.in(kColumns), step.blockSize));
+    QS_TRY(const BlockMask mask, blockMask(s.in(kSparseRows), s.in(kSparseColumns), step.blockSize));
     QS_TRY(const SparseLengths l, sparseLengths(s, mask));
     const auto bias = [&] {
         return query.dtype() == DType::Float64 || step.mode == KernelMode::Reference
@@ -138,8 +151,9 @@ Status runSparse(const SparseStep& step, StepContext& s)
     }();
     Tensor last = s.allocate(DType::Int64, { int64_t(l.known.size()) });
     std::ranges::transform(l.known, last.fill<int64_t>().begin(), [](int64_t n) { return n - 1; });
-    const std::vector<const Tensor*> in { &query, s.input(kKey), s.input(kValue), &s.in(kPastKey), &s.in(kPastValue),
-        &last, &s.in(kTotal), s.input(kCosines), s.input(kSines), nullptr, &bias };
+    const std::vector<const Tensor*> in { &query, s.input(kSparseKey), s.input(kSparseValue), &s.in(kSparsePastKey),
+        &s.in(kSparsePastValue), &last, &s.in(kSparseTotal), s.input(kSparseCosines), s.input(kSparseSines), nullptr,
+        &bias };
     std::vector<InnerOp::Input> inputs;
     for (const Tensor* t : in)
         inputs.push_back(t ? InnerOp::Input { t->dtype(), {}, true } : InnerOp::Input { DType::Undefined, {}, false });
@@ -148,13 +162,13 @@ Status runSparse(const SparseStep& step, StepContext& s)
     s.setOutput(0, std::move(made[0]));
     for (size_t i : { 1, 2 })
         if (i < s.outputCount())
-            s.setOutput(i, writtenBuffer(s, s.in(kPastKey + i - 1), made[i], l.known));
+            s.setOutput(i, writtenBuffer(s, s.in(kSparsePastKey + i - 1), made[i], l.known));
     return {};
 }
 
 Result<LoweredNode> lowerSparse(const LowerContext& c)
 {
-    QS_CHECK(needFloat(c.inputType(kQuery)));
+    QS_CHECK(needFloat(c.inputType(kSparseQuery)));
     const Attributes& a = c.node.attributes;
     SparseStep step { innerNode("GroupQueryAttention", kMicrosoftDomain, 1), a.integer("num_heads", 0),
         a.integer("sparse_block_size", 0), c.mode };

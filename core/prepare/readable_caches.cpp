@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/snapshot/readable_caches.h"
+#include "core/prepare/readable_caches.h"
 
 #include "core/graph/domains.h"
 #include "core/graph/own_domain.h"
