@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/rows/result_outputs.h"
+#include "core/analysis/rows/output_row.h"
 #include "tests/analysis/comparing.h"
 #include "tests/support/tensors.h"
 

@@ -33,6 +33,11 @@ struct OutputRow {
     std::optional<OtherNumbers> other; ///< of the second quantized model
 };
 
+/// The outputs that are results: those that are not handed on to the next run, or all where there is no other.
+std::vector<const OutputRow*> resultOutputs(const std::vector<OutputRow>& outputs);
+/// Of the results the one with the lowest SQNR, an exact one where all are; null without outputs.
+const OutputRow* worstOutput(const std::vector<OutputRow>& outputs);
+
 /// Sums of a node that saturate in 16 bits (profile integer-avx2).
 struct SaturationRow {
     NodeId quantNode;

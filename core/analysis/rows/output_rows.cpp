@@ -4,6 +4,7 @@
 #include "core/analysis/tasks/handed_on.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace qs {
 
@@ -69,6 +70,32 @@ void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison&
 }
 
 } // namespace
+
+namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::max(), kNoNoise = std::numeric_limits<double>::infinity();
+
+} // namespace
+
+std::vector<const OutputRow*> resultOutputs(const std::vector<OutputRow>& outputs)
+{
+    const bool some = std::ranges::any_of(outputs, [](const OutputRow& row) { return !row.handedOn; });
+    std::vector<const OutputRow*> results;
+    for (const OutputRow& row : outputs)
+        if (!some || !row.handedOn)
+            results.push_back(&row);
+    return results;
+}
+
+const OutputRow* worstOutput(const std::vector<OutputRow>& outputs)
+{
+    const auto quality = [](const OutputRow* row) {
+        return row->similarity.exact ? kNoNoise : row->similarity.sqnrDb.value_or(kNoNumber);
+    };
+    const std::vector<const OutputRow*> results = resultOutputs(outputs);
+    const auto worst = std::ranges::min_element(results, {}, quality);
+    return worst == results.end() ? nullptr : *worst;
+}
 
 void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<int64_t>& labels, Comparison& result)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/output_row.h"
 #include "core/analysis/rows/range_use.h"
-#include "core/analysis/rows/result_outputs.h"
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/about/file_facts.h"
 
-#include "core/analysis/rows/result_outputs.h"
+#include "core/analysis/rows/output_row.h"
 #include "core/onnx/files/stored_bytes.h"
 #include "core/project/about/model_info.h"
 #include "core/project/files/mac_count.h"

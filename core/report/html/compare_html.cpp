@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings/evidence_labels.h"
-#include "core/analysis/rows/result_outputs.h"
+#include "core/analysis/rows/output_row.h"
 #include "core/report/format.h"
 #include "core/report/html/html_files.h"
 #include "core/report/html/html_parts.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/output_model.h"
 
-#include "core/analysis/rows/result_outputs.h"
+#include "core/analysis/rows/output_row.h"
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_columns.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/sample_model.h"
 
-#include "core/analysis/rows/result_outputs.h"
+#include "core/analysis/rows/output_row.h"
 #include "widgets/models/base/cells.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/tables/task_words.h"
