@@ -15,16 +15,29 @@ namespace qs {
 
 namespace {
 
-/// How many lessons have to be taken before it; those that need each other in a circle come last.
-size_t depthOf(const std::string& id, const std::map<std::string, std::vector<std::string>>& needs, size_t most = 20)
+/// In the order of the course, but behind what it needs of the others; broken ones last.
+std::vector<LessonEntry> afterTheirNeeds(
+    std::vector<LessonEntry> entries, const std::map<std::string, std::vector<std::string>>& needs)
 {
-    const auto found = needs.find(id);
-    if (found == needs.end() || most == 0)
-        return 0;
-    size_t depth = 0;
-    for (const std::string& need : found->second)
-        depth = std::max(depth, 1 + depthOf(need, needs, most - 1));
-    return depth;
+    std::vector<LessonEntry> ordered;
+    const auto among = [](const std::vector<LessonEntry>& list, const std::string& id) {
+        return std::ranges::any_of(list, [&](const LessonEntry& entry) { return entry.id == toQt(id); });
+    };
+    const auto ready = [&](const LessonEntry& entry) {
+        const auto found = needs.find(entry.id.toStdString());
+        return entry.problem.isEmpty()
+            && (found == needs.end() || std::ranges::none_of(found->second, [&](const std::string& need) {
+                   return need != found->first && among(entries, need);
+               }));
+    };
+    while (!entries.empty()) {
+        auto next = std::ranges::find_if(entries, ready);
+        if (next == entries.end()) // lessons that need each other
+            next = entries.begin();
+        ordered.push_back(std::move(*next));
+        entries.erase(next);
+    }
+    return ordered;
 }
 
 } // namespace
@@ -60,10 +73,7 @@ std::vector<LessonEntry> lessonEntries(const LessonPlaces& places, QString* prob
         }
         entries.push_back(entry);
     }
-    std::ranges::stable_sort(entries, {}, [&](const LessonEntry& entry) {
-        return entry.problem.isEmpty() ? depthOf(entry.id.toStdString(), needs) : needs.size() + 1;
-    });
-    return entries;
+    return afterTheirNeeds(std::move(entries), needs);
 }
 
 } // namespace qs

@@ -345,7 +345,9 @@ void LessonRun::check(const LessonAnswer& answer)
             const JudgedAnswer& came = judgement.answer;
             if (came.right) {
                 answers().right = true;
-                finishStep(true, came.reference, judgement.explanation);
+                const std::string made = recipeText(answer.recipe);
+                const bool same = !made.empty() && came.reference.ends_with(made);
+                finishStep(true, same ? std::string() : came.reference, judgement.explanation);
             } else {
                 m_shown.told = tr("**Not right:** %1.").arg(toQt(came.why));
                 if (!judgement.shows.empty())
@@ -363,10 +365,11 @@ void LessonRun::finishStep(bool right, const std::string& told, const std::strin
     m_shown.answered = true;
     m_shown.right = right;
     const bool manyWays = step().question && step().question->condition; // what was reached need not be the reference
-    m_shown.told = (!right ? tr("**The answer:** %1")
-            : manyWays     ? tr("**Right.** Another way, the lesson's own: %1")
-                           : tr("**Right:** %1"))
-                       .arg(toQt(told));
+    const QString text = !right ? tr("**The answer:** %1")
+        : told.empty()          ? tr("**Right.**")
+        : manyWays              ? tr("**Right.** Another way, the lesson's own: %1")
+                                : tr("**Right:** %1");
+    m_shown.told = text.contains(QStringLiteral("%1")) ? text.arg(toQt(told)) : text;
     m_shown.explanation = toQt(explanation);
 }
 
