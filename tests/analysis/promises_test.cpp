@@ -93,7 +93,8 @@ private slots:
         QTest::newRow("as much came in") << 0.6f;
         QTest::newRow("most came in") << 2.f;
     }
-    /// A range that is twenty times too wide, behind a tensor whose noise is already there.
+    /// A range that is twenty times too wide (its remedy here a little wider than the data), behind a tensor whose
+    /// noise is already there.
     void gainAtATensor()
     {
         QFETCH(float, scaleX);
@@ -102,7 +103,7 @@ private slots:
         QVERIFY2(f && f->expectedGainDb, qPrintable(rulesOf(c)));
         const Comparison mended = compared(negated(), inCodes<int8_t>({ scaleX, 0.034f, 0.68f }, 0), normalData());
         const double gained = *rowOf(mended, "a").accumulated.sqnrDb - *rowOf(c, "a").accumulated.sqnrDb;
-        QVERIFY2(std::fabs(gained - *f->expectedGainDb) < 1.5,
+        QVERIFY2(std::fabs(gained - *f->expectedGainDb) < 3,
             qPrintable(QStringLiteral("%1, promised %2").arg(gained).arg(*f->expectedGainDb)));
     }
 

@@ -202,7 +202,11 @@ private slots:
         QVERIFY(!inFront("tensors"));
         openOther(w.session, {});
         QVERIFY(w.ready());
-        QVERIFY(QTest::qWaitFor([&] { return inFront("tensors") && inFront("graph-2") == second; }));
+        QVERIFY2(QTest::qWaitFor([&] { return inFront("tensors") && inFront("graph-2") == second; }),
+            qPrintable(QStringLiteral("tensors %1, second graph %2, was %3")
+                           .arg(inFront("tensors"))
+                           .arg(inFront("graph-2"))
+                           .arg(second)));
         // Another panel that was chosen meanwhile stays.
         QVERIFY(w.chooseOther(kGood));
         QVERIFY(w.window.showView(QStringLiteral("weights")));

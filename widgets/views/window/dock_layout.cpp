@@ -326,11 +326,11 @@ void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
     for (QDockWidget* widget : { left, other }) {
         const bool closed = widget->isHidden();
         QDockWidget* before = closed ? nullptr : frontOf(widget);
-        for (QDockWidget* tab : besideInTabs(widget)) // the tabs that it comes among
-            if (closed && !tab->isHidden() && !isBehind(*tab))
+        widget->show();
+        for (QDockWidget* tab : besideInTabs(widget)) // those that it comes among are known now
+            if (closed && !isBehind(*tab))
                 before = tab;
         m_beside.push_back({ widget, before, closed });
-        widget->show();
         widget->raise();
     }
     refreshTitles();
