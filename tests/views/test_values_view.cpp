@@ -255,8 +255,9 @@ private slots:
         QTRY_VERIFY(e.model().positionOf(e.table().currentIndex()) != next);
         QTest::keyClick(&e.table(), Qt::Key_F3, Qt::ShiftModifier);
         QTRY_COMPARE(e.model().positionOf(e.table().currentIndex()), next);
+        QTRY_VERIFY(e.session.jobs().idle());
         QTest::keyClick(number, Qt::Key_Escape);
-        QVERIFY(!e.panel().findBar().isVisible());
+        QTRY_VERIFY(!e.panel().findBar().isVisible());
     }
 
     void savesArrays_data()
