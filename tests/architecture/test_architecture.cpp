@@ -50,6 +50,7 @@ const std::vector<Wall>& walls()
         { "Eigen", QRegularExpression("^Eigen/"), { "core/tensor/eigen_map.h", "core/kernels/", "core/quant/" } },
         { "toml++", QRegularExpression("^toml\\+\\+/"), { "core/gate/" } },
         { "RE2", QRegularExpression("^re2/"), { "core/base/text/" } },
+        { "utf8proc", QRegularExpression("^utf8proc"), { "core/base/text/" } },
         { "QCustomPlot", QRegularExpression("^qcustomplot"), { "widgets/plots/" } },
         { "Graphviz", QRegularExpression("^graphviz/|^(gvc|cgraph)\\.h"), { "core/layout/" } },
     };

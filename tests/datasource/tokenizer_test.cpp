@@ -2,6 +2,8 @@
 // Texts as tokens: how they are cut, merged and looked up, against naive ways of doing it, and as data of a model.
 #include "core/base/issue_text.h"
 #include "core/data/open_data.h"
+#include "core/data/tokens/character_map.h"
+#include "core/data/tokens/text_steps.h"
 #include "core/data/tokens/tokenizer.h"
 #include "core/tensor/convert.h"
 
@@ -73,6 +75,7 @@ private slots:
     void addedTokens();
     void normalizers_data();
     void normalizers();
+    void characterMaps();
     void longestWords();
     void bestScores();
     void refusals_data();
@@ -199,6 +202,10 @@ void TokenizerTests::normalizers_data()
                               << QStringLiteral("\u00e9 \uac01 \u1ea1\u0307 \u00c5");
     QTest::newRow("what never composes") << "NFC" << QStringLiteral("\u0958") << QStringLiteral("\u0915\u093c");
     QTest::newRow("blocked") << "NFC" << QStringLiteral("a\u0324\u0303\u0302") << QStringLiteral("\u00e3\u0324\u0302");
+    QTest::newRow("looks composed") << "NFKC" << QStringLiteral("\ufb01\u00b2 e\u0301 \uff21\u00a0\u11a7")
+                                    << QStringLiteral("fi2 \u00e9 A \u11a7");
+    QTest::newRow("looks decomposed") << "NFKD" << QStringLiteral("\ufb01\u00e9\u2460") << QStringLiteral("fie\u03011");
+    QTest::newRow("bytes") << "ByteLevel" << QStringLiteral("a \u00e9") << QStringLiteral("a\u0120\u00c3\u00a9");
     QTest::newRow("decomposed") << "NFD" << QStringLiteral("\u1e69\uac01")
                                 << QStringLiteral("s\u0323\u0307\u1100\u1161\u11a8");
     QTest::newRow("small letters") << "Lowercase" << QStringLiteral("AÄΣЖ\u0130x") << QStringLiteral("aäσжi\u0307x");
@@ -219,6 +226,28 @@ void TokenizerTests::normalizers()
     runSteps(*steps, { bytes, true },
         [&](const TextPiece& piece) { found += QString::fromUtf8(piece.text.data(), qsizetype(piece.text.size())); });
     QCOMPARE(found, changed);
+}
+
+/// As recorded by tests/data/tokens/record.py.
+void TokenizerTests::characterMaps()
+{
+    QFile file(QStringLiteral(QS_SOURCE_DIR "/tests/data/tokens/character_map.json"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const Json record = Json::parse(file.readAll().toStdString());
+    const std::string base64 = record.at("precompiled_charsmap");
+    const auto map = CharacterMap::decoded(base64);
+    QVERIFY(map.ok());
+    for (const Json& text : record.at("texts"))
+        QCOMPARE(map->mapped(text.at(0).get<std::string>()), text.at(1).get<std::string>());
+    // Damaged ones map something, or are refused.
+    for (size_t at = 0; at < base64.size(); ++at) {
+        std::string damaged = base64;
+        damaged[at] = damaged[at] == 'w' ? '/' : 'w';
+        if (const auto other = CharacterMap::decoded(damaged); other.ok())
+            other->mapped("Af\u20ac e\u0301");
+        if (const auto less = CharacterMap::decoded(base64.substr(0, at)); less.ok())
+            less->mapped("Af\u20ac e\u0301");
+    }
 }
 
 void TokenizerTests::longestWords()
@@ -286,7 +315,10 @@ void TokenizerTests::refusals_data()
                               << "no tokenizer";
     QTest::newRow("another model") << with("model", { { "type", "WordLevel" }, { "vocab", Json::object() } })
                                    << "'WordLevel'";
-    QTest::newRow("another normalizer") << with("normalizer", { { "type", "NFKC" } }) << "'NFKC'";
+    QTest::newRow("another normalizer") << with("normalizer", { { "type", "Nmt" } }) << "'Nmt'";
+    QTest::newRow("a damaged map") << with(
+        "normalizer", { { "type", "Precompiled" }, { "precompiled_charsmap", "AAQAAAAA" } })
+                                   << "damaged precompiled_charsmap";
     QTest::newRow("another pre-tokenizer")
         << with("pre_tokenizer", { { "type", "UnicodeScripts" } }) << "'UnicodeScripts'";
     QTest::newRow("looking behind") << with(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/text/normal_form.h"
 #include "core/base/text/utf8.h"
+#include "core/data/tokens/character_map.h"
 #include "core/data/tokens/text_matcher.h"
 #include "core/data/tokens/text_steps.h"
 
@@ -93,6 +94,12 @@ std::optional<TextStep> plainNormalizer(const std::string& type)
         return changing(composedText);
     if (type == "NFD")
         return changing(decomposedText);
+    if (type == "NFKC")
+        return changing(plainComposedText);
+    if (type == "NFKD")
+        return changing(plainDecomposedText);
+    if (type == "ByteLevel")
+        return changing(visibleBytes);
     if (type == "Lowercase")
         return changing(smallLetters);
     if (type == "StripAccents")
@@ -154,6 +161,9 @@ Result<std::vector<TextStep>> readNormalizer(const Json& json)
     } else if (type == "Strip") {
         const bool left = json.value("strip_left", true), right = json.value("strip_right", true);
         steps.push_back(changing([=](std::string_view text) { return stripped(text, left, right); }));
+    } else if (type == "Precompiled") {
+        QS_TRY(const CharacterMap map, CharacterMap::decoded(json.at("precompiled_charsmap").get<std::string>()));
+        steps.push_back(changing([map](std::string_view text) { return map.mapped(text); }));
     } else if (type == "Replace") {
         QS_TRY(TextStep step, replace(json));
         steps.push_back(std::move(step));

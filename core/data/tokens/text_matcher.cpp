@@ -5,20 +5,38 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <sstream>
 
 namespace qs {
 
 namespace {
 
-constexpr const char* kSpaces
-    = "\\t-\\r \\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}";
+struct Range {
+    char32_t first, last;
+};
+
+/// White_Space in Unicode's PropList.txt.
+constexpr Range kSpaces[] { { 0x9, 0xD }, { 0x20, 0x20 }, { 0x85, 0x85 }, { 0xA0, 0xA0 }, { 0x1680, 0x1680 },
+    { 0x2000, 0x200A }, { 0x2028, 0x2029 }, { 0x202F, 0x202F }, { 0x205F, 0x205F }, { 0x3000, 0x3000 } };
 constexpr const char* kWordCharacters = "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}";
 constexpr std::string_view kButLast = "\\s+(?!\\S)";
 
+/// All of it, as a class of characters in a pattern.
+const std::string& whiteSpace()
+{
+    static const std::string characters = [] {
+        std::ostringstream text;
+        for (const Range& range : kSpaces)
+            text << std::hex << "\\x{" << uint32_t(range.first) << "}-\\x{" << uint32_t(range.last) << "}";
+        return text.str();
+    }();
+    return characters;
+}
+
 bool isSpace(char32_t c)
 {
-    return (c >= 0x9 && c <= 0xD) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A)
-        || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+    return std::ranges::any_of(kSpaces, [&](const Range& range) { return range.first <= c && c <= range.last; });
 }
 
 /// The alternatives of a pattern that stand outside of all brackets.
@@ -50,15 +68,15 @@ std::vector<std::string> alternativesOf(const std::string& pattern)
 /// An escape in RE2's words, by whether it stands in a class of characters; empty: there are none for it.
 std::string escapeText(char c, bool inClass)
 {
-    const auto of = [&](const char* characters, bool without) {
+    const auto of = [&](const std::string& characters, bool without) {
         if (inClass)
-            return without ? std::string() : std::string(characters);
-        return (without ? "[^" : "[") + std::string(characters) + "]";
+            return without ? std::string() : characters;
+        return (without ? "[^" : "[") + characters + "]";
     };
     switch (c) {
     case 's':
     case 'S':
-        return of(kSpaces, c == 'S');
+        return of(whiteSpace(), c == 'S');
     case 'd':
     case 'D':
         return of("\\p{Nd}", c == 'D');
@@ -111,8 +129,6 @@ Issue faulty(const std::string& pattern, const std::string& why)
 }
 
 } // namespace
-
-const char* const kWhiteSpace = kSpaces;
 
 size_t leadingSpace(std::string_view text)
 {

@@ -12,9 +12,7 @@
 
 namespace qs {
 
-/// The white space of Unicode, as a class of characters in a pattern.
-extern const char* const kWhiteSpace;
-/// Bytes of the white space that a text begins with.
+/// Bytes of the white space of Unicode that a text begins with.
 size_t leadingSpace(std::string_view text);
 
 /// What of a text a pattern finds, as tokenizers' patterns do: the first alternative that fits at a place, \s, \S, \d
