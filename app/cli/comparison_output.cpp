@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/comparison_output.h"
 
+#include "core/base/utc_time.h"
 #include "core/base/work/memory.h"
 #include "core/base/work/stopwatch.h"
 #include "core/project/files/used_files.h"
@@ -10,7 +11,6 @@
 #include "core/report/report.h"
 
 #include <algorithm>
-#include <ctime>
 #include <iostream>
 
 namespace qs::cli {
@@ -31,22 +31,12 @@ Status writeAll(const std::vector<std::pair<std::string, std::string>>& files)
     return {};
 }
 
-/// "2026-01-31T12:00:00", UTC.
-std::string now()
-{
-    const std::time_t seconds = std::time(nullptr);
-    std::tm parts {};
-    gmtime_r(&seconds, &parts);
-    char text[32];
-    return { text, std::strftime(text, sizeof text, "%FT%T", &parts) };
-}
-
 std::vector<std::pair<std::string, std::string>> ciFiles(
     const Snapshot& s, const ComparisonOutput& o, const Judgement& judgement)
 {
     std::vector<std::pair<std::string, std::string>> files;
     if (!o.junit.empty())
-        files.emplace_back(o.junit, compareJunit(s, judgement, now()));
+        files.emplace_back(o.junit, compareJunit(s, judgement, utcTime()));
     if (!o.sarif.empty())
         files.emplace_back(o.sarif, compareSarif(s, judgement));
     if (!o.markdown.empty())

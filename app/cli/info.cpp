@@ -5,6 +5,7 @@
 #include "core/project/about/model_info.h"
 #include "core/project/files/used_files.h"
 #include "core/project/snapshot/loaded_model.h"
+#include "core/report/json/info_json.h"
 #include "core/report/text/text_table.h"
 
 #include <fmt/format.h>
@@ -14,49 +15,6 @@
 namespace qs::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json portsJson(const std::vector<ModelInfo::Port>& ports)
-{
-    Json list = Json::array();
-    for (const auto& port : ports) {
-        Json shape = nullptr;
-        if (port.type.dims) {
-            shape = Json::array();
-            for (const Dim& d : *port.type.dims)
-                shape.push_back(d.known() ? Json(d.value) : d.symbol.empty() ? Json(nullptr) : Json(d.symbol));
-        }
-        const std::string dtype
-            = port.type.container.empty() ? std::string(dtypeName(port.type.dtype)) : port.type.container;
-        list.push_back({ { "name", port.name }, { "dtype", dtype }, { "shape", shape } });
-    }
-    return list;
-}
-
-std::string infoJson(const Model& model, const ModelInfo& info)
-{
-    Json types = Json::object();
-    for (const auto& [type, count] : info.nodeTypes)
-        types[type] = count;
-    Json opsets = Json::object();
-    for (const auto& [domain, version] : model.opsetImports)
-        opsets[domain] = version;
-    Json unsupported = Json::array();
-    for (const auto& u : info.unsupported)
-        unsupported.push_back({ { "node", u.node }, { "op_type", u.opType }, { "reason", u.reason } });
-    const Json json = { { "schema_version", 1 }, { "path", model.path }, { "ir_version", model.irVersion },
-        { "producer", model.producer }, { "opset_imports", opsets }, { "inputs", portsJson(info.inputs) },
-        { "outputs", portsJson(info.outputs) }, { "nodes", info.nodes }, { "node_types", types },
-        { "parameters", info.parameters }, { "macs", info.macs ? Json(*info.macs) : Json(nullptr) },
-        { "form", std::string(quantFormName(info.form)) },
-        { "dtypes", { { "activations", info.activationTypes }, { "weights", info.weightTypes } } },
-        { "granularity", info.granularity }, { "unsupported", unsupported },
-        { "origins",
-            { { "module_path", info.origins.modulePath }, { "stack_trace", info.origins.stackTrace },
-                { "name_scope", info.origins.nameScope }, { "unknown", info.origins.unknown } } } };
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 std::string join(const auto& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
@@ -121,7 +79,9 @@ Command addInfo(CLI::App& app, Context& context)
         QS_CHECK(unchanged(filesOf(*model.model)));
         printWarnings(model.model->warnings, c.common);
         if (!c.common.json.empty())
-            QS_CHECK(writeOutput(c.common.json, infoJson(*model.model, info)));
+            QS_CHECK(writeOutput(c.common.json,
+                infoJson(*model.model, info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+                    + "\n"));
         if (c.common.json != "-")
             std::cout << infoText(*model.model, info);
         return int(kDone);

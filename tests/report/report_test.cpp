@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/definitions.h"
+#include "core/base/text/elided.h"
 #include "core/base/text/one_line.h"
 #include "core/report/format.h"
 #include "core/report/html/html_parts.h"

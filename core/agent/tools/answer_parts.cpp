@@ -41,11 +41,16 @@ const ToolArgument& offsetArgument()
     return argument;
 }
 
+AnswerWindow windowIn(size_t count, const ToolArguments& arguments, int64_t limit)
+{
+    const size_t first = std::min(size_t(arguments.whole("offset", 0)), count);
+    return { first, std::min(first + size_t(arguments.whole("limit", limit)), count) };
+}
+
 AgentJson windowOf(const AgentJson& list, const char* name, const ToolArguments& arguments, int64_t limit,
     const std::function<AgentJson(const AgentJson&, size_t)>& row)
 {
-    const size_t first = std::min(size_t(arguments.whole("offset", 0)), list.size());
-    const size_t end = std::min(first + size_t(arguments.whole("limit", limit)), list.size());
+    const auto [first, end] = windowIn(list.size(), arguments, limit);
     AgentJson rows = AgentJson::array();
     for (size_t i = first; i < end; ++i)
         rows.push_back(row(list[i], i));

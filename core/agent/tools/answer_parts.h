@@ -14,6 +14,12 @@ const ToolArgument& sessionArgument();
 ToolArgument limitArgument(int64_t otherwise, std::string_view what);
 const ToolArgument& offsetArgument();
 
+/// Of a list, what was asked for by `offset` and `limit`.
+struct AnswerWindow {
+    size_t first, end;
+};
+AnswerWindow windowIn(size_t count, const ToolArguments& arguments, int64_t limit);
+
 /// The part of a list that was asked for: total, offset, the rows under `name`, and next_offset where there are more.
 /// `row` makes what is shown of one.
 AgentJson windowOf(const AgentJson& list, const char* name, const ToolArguments& arguments, int64_t limit,

@@ -3,6 +3,7 @@
 
 #include "core/project/about/model_info.h"
 #include "core/quant/recipe/recipe_json.h"
+#include "core/report/json/info_json.h"
 
 namespace qs {
 
@@ -10,35 +11,12 @@ namespace {
 
 constexpr size_t kMostPorts = 16, kMostUnsupported = 5;
 
-AgentJson portsJson(const std::vector<ModelInfo::Port>& ports)
-{
-    AgentJson list = AgentJson::array();
-    for (const ModelInfo::Port& port : ports) {
-        AgentJson shape = nullptr;
-        if (port.type.dims) {
-            shape = AgentJson::array();
-            for (const Dim& d : *port.type.dims)
-                shape.push_back(d.known()  ? AgentJson(d.value)
-                        : d.symbol.empty() ? AgentJson(nullptr)
-                                           : AgentJson(d.symbol));
-        }
-        const std::string dtype
-            = port.type.container.empty() ? std::string(dtypeName(port.type.dtype)) : port.type.container;
-        list.push_back({ { "name", port.name }, { "dtype", dtype }, { "shape", shape } });
-    }
-    return list;
-}
-
 AgentJson modelJson(const std::optional<LoadedModel>& model)
 {
     if (!model)
         return nullptr;
-    const ModelInfo info = modelInfo(*model);
-    AgentJson json { { "path", model->model->path }, { "form", std::string(quantFormName(info.form)) },
-        { "nodes", info.nodes }, { "parameters", info.parameters }, { "inputs", portsJson(info.inputs) },
-        { "outputs", portsJson(info.outputs) }, { "unsupported", AgentJson::array() } };
-    for (const ModelInfo::Unsupported& u : info.unsupported)
-        json["unsupported"].push_back({ { "node", u.node }, { "op_type", u.opType }, { "reason", u.reason } });
+    AgentJson json = picked(infoJson(*model->model, modelInfo(*model)),
+        { "path", "form", "nodes", "parameters", "inputs", "outputs", "unsupported" });
     shorten(json, "inputs", kMostPorts);
     shorten(json, "outputs", kMostPorts);
     shorten(json, "unsupported", kMostUnsupported);

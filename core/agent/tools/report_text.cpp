@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/agent/tools/report_text.h"
 
+#include "core/base/utc_time.h"
 #include "core/base/work/memory.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/report/ci/ci_reports.h"
 #include "core/report/report.h"
 
-#include <ctime>
-
 namespace qs {
-
-namespace {
-
-/// "2026-01-31T12:00:00", UTC.
-std::string now()
-{
-    const std::time_t seconds = std::time(nullptr);
-    std::tm parts {};
-    gmtime_r(&seconds, &parts);
-    char text[32];
-    return { text, std::strftime(text, sizeof text, "%FT%T", &parts) };
-}
-
-} // namespace
 
 Result<std::string> reportText(const Snapshot& s, std::string_view form, const WorkContext& work)
 {
@@ -31,7 +16,7 @@ Result<std::string> reportText(const Snapshot& s, std::string_view form, const W
     if (form == "markdown" || form == "junit" || form == "sarif") {
         QS_TRY(const Judgement judgement, judged(*s.comparison, Gates {}));
         return form == "markdown" ? compareMarkdown(s, judgement)
-            : form == "junit"     ? compareJunit(s, judgement, now())
+            : form == "junit"     ? compareJunit(s, judgement, utcTime())
                                   : compareSarif(s, judgement);
     }
     if (form != "html" && form != "json")

@@ -63,8 +63,7 @@ AgentJson rowsOf(const AgentJson& document, const char* kind, const ToolArgument
 
 AgentJson numbersOf(const TensorValues& values, const ToolArguments& a)
 {
-    const size_t first = std::min(size_t(a.whole("offset", 0)), values.count());
-    const size_t end = std::min(first + size_t(a.whole("limit", kRows)), values.count());
+    const auto [first, end] = windowIn(values.count(), a, kRows);
     AgentJson json { { "shape", values.shape }, { "total", values.count() }, { "offset", first } };
     for (const auto& [kind, name] : { std::pair(ValueKind::Float, "float"),
              std::pair(ValueKind::Quantized, "quantized"), std::pair(ValueKind::Codes, "codes") }) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/text/distinct_names.h"
 
+#include "core/base/text/elided.h"
 #include "core/base/text/utf8.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace qs {
 namespace {
 
 constexpr std::string_view kGap = "...";
+constexpr size_t kNarrowest = 8; ///< that a name is cut to
 constexpr size_t kMostParts = 12; ///< of one name: runs are tried in all lengths
 
 /// Paths have '/' between their parts, other names '.' or ':'.
@@ -68,23 +70,6 @@ std::vector<std::string> shortForms(const std::string& name, size_t widest)
     return texts;
 }
 
-/// Byte offset of a code point.
-size_t offsetOf(const std::string& text, size_t codePoint)
-{
-    size_t seen = 0;
-    for (size_t i = 0; i < text.size(); ++i)
-        if (beginsCharacter(text[i]) && seen++ == codePoint)
-            return i;
-    return text.size();
-}
-
-std::string withoutMiddle(const std::string& text, size_t widest)
-{
-    const size_t width = characterCount(text), kept = std::max(widest, size_t(8)) - kGap.size();
-    return text.substr(0, offsetOf(text, kept / 2)) + std::string(kGap)
-        + text.substr(offsetOf(text, width - (kept - kept / 2)));
-}
-
 } // namespace
 
 std::vector<std::string> distinctNames(const std::vector<std::string>& names, size_t widest)
@@ -115,7 +100,7 @@ std::vector<std::string> distinctNames(const std::vector<std::string>& names, si
             const std::vector<std::string>& own = forms[names[i]];
             const auto free = [&](const std::string& form) { return uses[form] == 1 && !taken.contains(form); };
             const auto form = std::ranges::find_if(own, free);
-            it->second = form == own.end() ? withoutMiddle(names[i], widest) : *form;
+            it->second = form == own.end() ? elided(names[i], std::max(widest, kNarrowest)) : *form;
             taken.insert(it->second);
         }
         shown[i] = it->second;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings/finding_groups.h"
 #include "core/analysis/rows/parameter_difference.h"
+#include "core/base/text/elided.h"
 #include "core/report/format.h"
 #include "core/report/report.h"
 #include "core/report/task_text.h"

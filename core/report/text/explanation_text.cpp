@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/text/explanation_text.h"
 
+#include "core/base/text/elided.h"
 #include "core/report/format.h"
 #include "core/report/text/text_table.h"
 

@@ -12,16 +12,6 @@ namespace qs {
 
 namespace {
 
-/// Byte offset of a code point.
-size_t offsetOf(const std::string& text, size_t codePoint)
-{
-    size_t seen = 0;
-    for (size_t i = 0; i < text.size(); ++i)
-        if (beginsCharacter(text[i]) && seen++ == codePoint)
-            return i;
-    return text.size();
-}
-
 std::string padded(const std::string& text, size_t width, TextTable::Align align)
 {
     const std::string fill(width - std::min(width, characterCount(text)), ' ');
@@ -40,15 +30,6 @@ std::string printable(std::string_view text)
             shown += c.valid ? "?" : "\uFFFD";
     });
     return shown;
-}
-
-std::string elided(const std::string& text, size_t widest)
-{
-    const size_t width = characterCount(text);
-    if (width <= widest)
-        return text;
-    const size_t kept = widest - 3;
-    return text.substr(0, offsetOf(text, kept / 2)) + "..." + text.substr(offsetOf(text, width - (kept - kept / 2)));
 }
 
 std::string wrapped(const std::string& text, size_t width, const std::string& indent)

@@ -29,8 +29,6 @@ private:
 
 /// Control characters become '?', so that a name cannot steer the terminal.
 std::string printable(std::string_view text);
-/// At most `widest` code points, "..." in place of the middle.
-std::string elided(const std::string& text, size_t widest);
 /// The text in lines of at most `width` code points, each after `indent`.
 std::string wrapped(const std::string& text, size_t width, const std::string& indent);
 
