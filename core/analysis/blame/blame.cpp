@@ -3,7 +3,7 @@
 
 #include "core/analysis/blame/layer_names.h"
 #include "core/analysis/blame/value_cuts.h"
-#include "core/analysis/decode/continuation.h"
+#include "core/analysis/decode/guesses.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/tensor/convert.h"
 
@@ -80,11 +80,7 @@ private:
             return badInput("output '" + schedule.plan().graph().value(output).name + "' has shape "
                     + shapeText(all.shape()) + ", no scores by prompt and position",
                 schedule.plan().model().path, "leave out --blame");
-        std::vector<float> last;
-        const int64_t words = all.dim(2), begin = ((int64_t(m_text.row) + 1) * all.dim(1) - 1) * words;
-        for (int64_t word = 0; word < words; ++word)
-            last.push_back(float(elementAsDouble(all, begin + word)));
-        return last;
+        return lastScores(all, int64_t(m_text.row));
     }
 
     double difference(const std::vector<float>& scores) const

@@ -2,6 +2,7 @@
 #include "core/analysis/blame/blamed_text.h"
 
 #include "core/analysis/decode/continuation.h"
+#include "core/analysis/decode/guesses.h"
 #include "core/analysis/pairs/fed_model.h"
 
 namespace qs {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/decode/continuation.h"
 
+#include "core/analysis/decode/guesses.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -18,19 +19,6 @@ Result<Decoder> Decoder::make(std::shared_ptr<const Plan> plan, ValueId scores, 
         demand.values.push_back(output);
     QS_TRY(decoder.schedule, Schedule::make(std::move(plan), std::move(demand)));
     return decoder;
-}
-
-int64_t bestToken(const std::vector<float>& scores)
-{
-    return std::ranges::max_element(scores, [](float a, float b) { return a < b; }) - scores.begin();
-}
-
-std::vector<int64_t> bestTokens(const std::vector<std::vector<float>>& rows)
-{
-    std::vector<int64_t> ids;
-    for (const auto& row : rows)
-        ids.push_back(bestToken(row));
-    return ids;
 }
 
 Continuation::Continuation(const Decoder& decoder, std::vector<Tensor> prompt, int64_t tokens)
@@ -53,13 +41,8 @@ Result<std::vector<std::vector<float>>> Continuation::guess(const SampleWorker& 
         return issue;
     }
     std::vector<std::vector<float>> rows;
-    const int64_t positions = scores.dim(1), words = scores.dim(2);
-    for (int64_t row = 0; row < m_rows; ++row) {
-        std::vector<float> last;
-        for (int64_t word = 0; word < words; ++word)
-            last.push_back(float(elementAsDouble(scores, ((row + 1) * positions - 1) * words + word)));
-        rows.push_back(std::move(last));
-    }
+    for (int64_t row = 0; row < m_rows; ++row)
+        rows.push_back(lastScores(scores, row));
     for (const auto& [output, input] : m_decoder.inputs.caches)
         m_inputs[input] = toPlain(run.get(output));
     return rows;

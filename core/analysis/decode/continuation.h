@@ -19,10 +19,6 @@ struct Decoder {
     DecoderInputs inputs;
 };
 
-/// The token with the largest score, of equal ones the first.
-int64_t bestToken(const std::vector<float>& scores);
-std::vector<int64_t> bestTokens(const std::vector<std::vector<float>>& rows);
-
 /// Prompts of one length that a model continues token by token. With caches each step reads the last token alone, else
 /// all of them again.
 class Continuation {

@@ -2,6 +2,7 @@
 #include "core/analysis/decode/free_decoding.h"
 
 #include "core/analysis/decode/continuation.h"
+#include "core/analysis/decode/guesses.h"
 #include "core/analysis/pairs/fed_model.h"
 #include "core/tensor/convert.h"
 
@@ -98,24 +99,24 @@ private:
             auto guessY = y.guess(worker, m_work.cancel);
             if (!guessY)
                 return place(guessY.issue());
-            together -= compare(*guessX, *guessY, feed.firstSample, position);
-            x.append(bestTokens(*guessX));
-            y.append(bestTokens(*guessY));
+            const std::vector<int64_t> chosenX = bestTokens(*guessX), chosenY = bestTokens(*guessY);
+            together -= compare(*guessX, chosenX, chosenY, feed.firstSample, position);
+            x.append(chosenX);
+            y.append(chosenY);
         }
         return {};
     }
 
     /// Prompts that part here.
-    size_t compare(const std::vector<std::vector<float>>& xs, const std::vector<std::vector<float>>& ys, size_t first,
-        size_t position)
+    size_t compare(const std::vector<std::vector<float>>& scores, const std::vector<int64_t>& xs,
+        const std::vector<int64_t>& ys, size_t first, size_t position)
     {
         size_t parted = 0;
         for (size_t row = 0; row < xs.size(); ++row) {
-            const int64_t a = bestToken(xs[row]), b = bestToken(ys[row]);
             auto& flip = m_flips[first + row];
-            if (a == b || flip)
+            if (xs[row] == ys[row] || flip)
                 continue;
-            flip = FirstFlip { first + row, position, a, b, margin(xs[row], a) };
+            flip = FirstFlip { first + row, position, xs[row], ys[row], margin(scores[row], xs[row]) };
             ++parted;
         }
         return parted;
