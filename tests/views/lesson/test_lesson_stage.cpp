@@ -7,13 +7,16 @@
 #include "widgets/session/files/projects.h"
 #include "widgets/views/lesson/lesson_charts.h"
 #include "widgets/views/lesson/lesson_paper.h"
+#include "widgets/views/lesson/lesson_text.h"
 #include "widgets/views/window/docks/arrangement.h"
 
 #include <QFile>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTextBrowser>
+#include <QVBoxLayout>
 
 namespace qs::test {
 
@@ -27,6 +30,7 @@ private slots:
     void panelsHaveTheirNames();
     void restoringLeavesTheLesson();
     void handoutsHaveCharts();
+    void textSettles();
 
 private:
     QTemporaryDir m_settings;
@@ -212,6 +216,55 @@ void LessonStageTest::handoutsHaveCharts()
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QByteArray bytes = file.readAll();
     QVERIFY(bytes.startsWith("%PDF-") && !bytes.contains("/Subtype /Image"));
+}
+
+namespace {
+
+/// Counts what a widget asks itself to do later, and lets no more of it through than `kMost`.
+class Counter : public QObject {
+public:
+    static constexpr int kMost = 300;
+    int calls = 0;
+
+protected:
+    bool eventFilter(QObject*, QEvent* event) override { return event->type() == QEvent::MetaCall && ++calls > kMost; }
+};
+
+} // namespace
+
+/// Whatever size it gets, the text is measured and stays, with a bar only while it is too low.
+void LessonStageTest::textSettles()
+{
+    const QString folder = QStringLiteral(QS_SOURCE_DIR "/resources/lessons/saturation");
+    QFile file(folder + QStringLiteral("/lesson.md"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QString markdown = QString::fromUtf8(file.readAll());
+    QWidget room;
+    auto* column = new QVBoxLayout(&room);
+    auto* text = new LessonText(&room);
+    column->addWidget(text, 100);
+    column->addStretch(1);
+    Counter counter;
+    text->installEventFilter(&counter);
+    room.show();
+    const auto bar = [&] { return text->verticalScrollBar()->isVisible(); };
+    for (const int part : { 200, 500, 900, 2000, 8000 }) { // long texts are laid out in steps
+        text->showText(markdown.left(part), folder);
+        for (int width = 180; width < 520; width += 7)
+            for (const QSize size : { QSize(width, 80), QSize(width, 20000), QSize(width + 1, 20000) }) {
+                room.resize(size);
+                counter.calls = 0;
+                QCoreApplication::processEvents();
+                const QByteArray what
+                    = QStringLiteral("%1 x %2, %3 letters").arg(size.width()).arg(size.height()).arg(part).toUtf8();
+                QVERIFY2(counter.calls < Counter::kMost, what);
+                QTRY_VERIFY2_WITH_TIMEOUT(bar() == (text->height() < text->maximumHeight()),
+                    what + " " + QByteArray::number(text->height()) + " of "
+                        + QByteArray::number(text->maximumHeight()),
+                    2000);
+                QTRY_VERIFY2_WITH_TIMEOUT(bar() || text->document()->size().height() <= text->height(), what, 2000);
+            }
+    }
 }
 
 } // namespace qs::test

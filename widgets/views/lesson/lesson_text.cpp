@@ -3,6 +3,7 @@
 
 #include "core/lesson/file/lesson_folder.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QDesktopServices>
 #include <QFile>
 #include <QImageReader>
@@ -145,24 +146,38 @@ void LessonText::setScale(double scale)
     fit();
 }
 
+/// As high as the text is beside no bar.
 void LessonText::fit()
 {
     const int at = verticalScrollBar()->value();
-    const double wide = contentsRect().width(); // without a bar beside it, which is there only while it is too low
+    m_fitted = contentsRect().width();
     narrowPictures(*document(), m_folder,
-        wide - verticalScrollBar()->sizeHint().width() - 2 * document()->documentMargin(), devicePixelRatioF());
-    const double before = document()->textWidth();
-    document()->setTextWidth(wide);
-    const int below = document()->idealWidth() > wide ? horizontalScrollBar()->sizeHint().height() : 0;
-    setMaximumHeight(int(std::ceil(document()->size().height())) + below + 2);
-    document()->setTextWidth(before);
+        m_fitted - verticalScrollBar()->sizeHint().width() - 2 * document()->documentMargin(), devicePixelRatioF());
+    int height = 0;
+    {
+        const QSignalBlocker quiet(document()->documentLayout()); // no bar comes or goes while it is measured
+        const double before = document()->textWidth();
+        document()->setTextWidth(m_fitted);
+        const int below = document()->idealWidth() > m_fitted ? horizontalScrollBar()->sizeHint().height() : 0;
+        height = int(std::ceil(document()->size().height())) + below + 2;
+        document()->setTextWidth(before);
+    }
+    setMaximumHeight(height);
+    showBarWhereNeeded();
     verticalScrollBar()->setValue(at);
+}
+
+/// The text beside a bar is higher, so that the bar alone would never find that it can go.
+void LessonText::showBarWhereNeeded()
+{
+    setVerticalScrollBarPolicy(height() < maximumHeight() ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
 }
 
 void LessonText::resizeEvent(QResizeEvent* event)
 {
     QTextBrowser::resizeEvent(event);
-    if (event->size().width() != event->oldSize().width())
+    showBarWhereNeeded();
+    if (contentsRect().width() != m_fitted)
         QMetaObject::invokeMethod(this, &LessonText::fit, Qt::QueuedConnection);
 }
 

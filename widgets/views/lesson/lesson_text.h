@@ -20,9 +20,11 @@ protected:
 
 private:
     void fit(); ///< no higher than the text
+    void showBarWhereNeeded();
 
     QString m_folder, m_markdown;
     double m_scale = 1;
+    int m_fitted = -1; ///< width that the text was measured for
 };
 
 /// The same document, for paper; `folder` is where its pictures lie.
