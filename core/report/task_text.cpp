@@ -19,9 +19,9 @@ std::string sequenceSentence(const TaskRow& t)
 {
     if (!t.commonStart)
         return {};
-    return fmt::format("{} of {} have a position with another class; on average {} positions agree before the first "
-                       "one",
-        count(t.differing), counted(t.samples.size(), "sample"), number(t.commonStart));
+    return fmt::format("{} of {} have a position with another {}; on average {} positions agree before the first one",
+        count(t.differing), counted(t.samples.size(), "sample"), t.tokens ? "next token" : "class",
+        number(t.commonStart));
 }
 
 /// The classes whose masks have least in common.

@@ -228,7 +228,7 @@ private slots:
         QCOMPARE(fields.session.recipe().recipe().tensors.at(tensor).parts.front().highest, std::optional(4.0));
         QVERIFY(!fields.field(QStringLiteral("lowest"))->property("wrong").toBool());
         fields.type(QStringLiteral("scale"), QStringLiteral("0.1"));
-        QCOMPARE(fields.wrong(), QStringLiteral("Give zero point, too."));
+        QCOMPARE(fields.wrong(), QStringLiteral("Give zero point, too: a grey number only shows what holds now."));
         QVERIFY(fields.field(QStringLiteral("zero point"))->property("wrong").toBool());
         QVERIFY(!fields.field(QStringLiteral("scale"))->property("wrong").toBool()); // only what is wrong
         fields.type(QStringLiteral("zero point"), QStringLiteral("3.5"));

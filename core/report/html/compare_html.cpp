@@ -40,13 +40,13 @@ std::string calibratedOn(const Snapshot& s)
                              : std::string("the same data calibrate and judge"));
 }
 
-const char* taskTitle(TaskKind kind)
+const char* taskTitle(const TaskRow& task)
 {
-    switch (kind) {
+    switch (task.what.kind) {
     case TaskKind::Classes:
         return "Same class (top-1)";
     case TaskKind::Sequence:
-        return "Positions with the same class";
+        return task.tokens ? "Same next token" : "Positions with the same class";
     case TaskKind::Mask:
         return "Masks, mean IoU";
     case TaskKind::Boxes:
@@ -72,7 +72,7 @@ std::string cards(const Snapshot& s)
             shown(text::decibelUnit(o->similarity.sqnrDb, o->similarity.exact)), escaped(o->name));
         for (const OutputRow& row : c.outputs)
             if (row.task.agreement)
-                out += card(taskTitle(row.task.what.kind), shown(taskShare(row.task)),
+                out += card(taskTitle(row.task), shown(taskShare(row.task)),
                     escaped(c.outputs.size() > 1 ? row.name : text::counted(c.samples, "sample")));
     }
     if (c.accuracy)

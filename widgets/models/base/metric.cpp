@@ -34,7 +34,7 @@ MetricInfo metricInfo(Metric metric)
     case Metric::OtherGain:
         return { tr("B − A"), tr("SQNR of B less that of A"), dB,
             tr("Accumulated SQNR of the second quantized model (B) less that of the first (A), dB. Above 0 B is "
-               "better.") };
+               "better. Taken before either is rounded.") };
     }
     return {};
 }

@@ -59,7 +59,7 @@ OutputModel::OutputModel(QObject* parent)
     const QString task = tr("What the output is for, which decides the numbers of its agreement: recognized by types, "
                             "operators and names, or told.");
     const auto taskTip = [task](const R& row) {
-        const QString name = agreementName(row.task.what.kind), details = taskDetails(row.task);
+        const QString name = agreementName(row.task), details = taskDetails(row.task);
         const QString first = row.task.agreement ? name + u' ' + agreementText(row.task) : task;
         return details.isEmpty() ? first : first + u'\n' + details;
     };
@@ -72,8 +72,9 @@ OutputModel::OutputModel(QObject* parent)
         { { tr("B, dB"), tr("SQNR of the second quantized model. Higher is better."), QStringLiteral("−88.8"), Value,
               kUp, true, {}, true },
             otherSqnrCell<R>() },
-        { { tr("B − A"), tr("What B gives over A at this output, dB. Above 0 B is better."), QStringLiteral("−88.8"),
-              Value, kUp, true, {}, true },
+        { { tr("B − A"),
+              tr("What B gives over A at this output, dB. Above 0 B is better. Taken before either is rounded."),
+              QStringLiteral("−88.8"), Value, kUp, true, {}, true },
             otherGainCell<R>(similarity(&Similarity::sqnrDb)) },
         { { tr("cosine"), definitionText(definition::kCosine), QStringLiteral("0.999999"), Value, kUp },
             cosines<R>(similarity(&Similarity::cosine)) },
@@ -130,8 +131,7 @@ std::vector<SummaryItem> outcomeSummary(const Comparison& comparison)
         const QString details = taskDetails(told->task);
         if (const QString perplexity = perplexityText(*told); !perplexity.isEmpty())
             items.push_back({ OutputModel::tr("Perplexity"), perplexity, languageTip(*told) });
-        const QString name = told->language ? OutputModel::tr("Same next token") : agreementName(told->task.what.kind);
-        items.push_back({ name, agreementText(told->task),
+        items.push_back({ agreementName(told->task), agreementText(told->task),
             OutputModel::tr("%1 Over %2.").arg(definitionText(definition::kTask), provenanceText(comparison))
                 + (details.isEmpty() ? QString() : u'\n' + details) });
     }

@@ -97,7 +97,7 @@ SampleModel::SampleModel(QObject* parent)
             cell<R>([](const Number& share, TaskKind kind) { return agreementText(share, kind); },
                 [](const Number& share, TaskKind) { return share; }, &R::agreement, &R::task) },
         { { tr("difference"),
-              tr("What is not the same: the first position with another class, boxes without their "
+              tr("What is not the same: the first position with another class or next token, boxes without their "
                  "counterpart. Sorted: samples that differ first."),
               QStringLiteral("2 missed, 1 extra"), Word, kUp, true, {}, false, hasOtherTask },
             words<R>([](const R& row) { return row.difference; },

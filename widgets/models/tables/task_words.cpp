@@ -112,13 +112,13 @@ QString taskRowText(const TaskRow& task)
     return task.told ? TaskWords::tr("%1 (told)").arg(taskChoiceText(task.what)) : taskChoiceText(task.what);
 }
 
-QString agreementName(TaskKind kind)
+QString agreementName(const TaskRow& task)
 {
-    switch (kind) {
+    switch (task.what.kind) {
     case TaskKind::Classes:
         return TaskWords::tr("Top-1 agreement");
     case TaskKind::Sequence:
-        return TaskWords::tr("Same class by position");
+        return task.tokens ? TaskWords::tr("Same next token") : TaskWords::tr("Same class by position");
     case TaskKind::Mask:
         return TaskWords::tr("Mean IoU of masks");
     case TaskKind::Boxes:

@@ -11,7 +11,7 @@ namespace qs {
 QString taskChoiceText(const TaskChoice& choice); ///< "classes", "boxes, YOLOv8"
 QString taskRowText(const TaskRow& task); ///< the same, and whether the user said so
 /// What its agreement is of: "Top-1 agreement", "Mean IoU of masks".
-QString agreementName(TaskKind kind);
+QString agreementName(const TaskRow& task);
 QString agreementText(const Number& agreement, TaskKind kind); ///< "98.4 %", "0.91"
 QString agreementText(const TaskRow& task);
 /// What stands behind the agreement, a line each; empty where it says all.

@@ -20,7 +20,7 @@ struct TypedValues {
 QString wrongNumber(const QString& name, const QString& text, const QLocale& locale)
 {
     if (text.trimmed().isEmpty())
-        return TypedValues::tr("Give %1, too.").arg(name);
+        return TypedValues::tr("Give %1, too: a grey number only shows what holds now.").arg(name);
     if (typedNumber(text, locale))
         return {};
     const QString mark = locale.decimalPoint();

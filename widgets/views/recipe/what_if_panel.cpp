@@ -139,14 +139,13 @@ void WhatIfPanel::refreshDifference()
         title->setToolTip(change.title);
         title->setObjectName(QStringLiteral("formLabel"));
         const bool same = !parent || change.before == change.after;
-        const QString arrow = change.better > 0 ? QStringLiteral(" ▲")
-            : change.better < 0                 ? QStringLiteral(" ▼")
-                                                : QString();
-        auto* value
-            = new QLabel(same ? change.after : change.before + QStringLiteral(" → ") + change.after + arrow, this);
+        const QString verdict = change.better > 0 ? tr("better") : change.better < 0 ? tr("worse") : QString();
+        auto* value = new QLabel(same ? change.after
+                                      : change.before + QStringLiteral(" → ") + change.after
+                    + (verdict.isEmpty() ? QString() : QStringLiteral(" · ") + verdict),
+            this);
         value->setObjectName(QStringLiteral("summaryValue"));
-        const QString verdict = change.better > 0 ? tr("▲ better") : change.better < 0 ? tr("▼ worse") : QString();
-        value->setToolTip(same ? QString() : change.note.isEmpty() ? verdict : change.note);
+        value->setToolTip(same ? QString() : change.note);
         value->setAccessibleName(change.title + u' ' + value->text() + u' ' + value->toolTip());
         QPalette colours = value->palette();
         value->setEnabled(!m_session.numbers().stale());

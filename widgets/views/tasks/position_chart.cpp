@@ -108,10 +108,11 @@ LineData positionShares(const TaskRow& a, const TaskRow* b, const Theme& theme)
         return data;
     for (size_t i = 0; i < a.counts.all.size(); ++i)
         addItem(data, i, {});
-    data.series.push_back(shares(
-        a, b ? PositionChart::tr("same class, A") : PositionChart::tr("same class, % of samples"), theme.quantSeries));
+    const QString same = a.tokens ? PositionChart::tr("same next token") : PositionChart::tr("same class");
+    data.series.push_back(shares(a,
+        b ? PositionChart::tr("%1, A").arg(same) : PositionChart::tr("%1, % of samples").arg(same), theme.quantSeries));
     if (b && b->what.kind == TaskKind::Sequence)
-        data.series.push_back(shares(*b, PositionChart::tr("same class, B"), theme.otherSeries));
+        data.series.push_back(shares(*b, PositionChart::tr("%1, B").arg(same), theme.otherSeries));
     return data;
 }
 
