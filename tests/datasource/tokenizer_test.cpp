@@ -4,6 +4,7 @@
 #include "core/data/open_data.h"
 #include "core/data/tokens/character_map.h"
 #include "core/data/tokens/text_steps.h"
+#include "core/data/tokens/token_words.h"
 #include "core/data/tokens/tokenizer.h"
 #include "core/tensor/convert.h"
 
@@ -76,6 +77,7 @@ private slots:
     void normalizers_data();
     void normalizers();
     void characterMaps();
+    void wordsOfTokens();
     void longestWords();
     void bestScores();
     void refusals_data();
@@ -247,6 +249,43 @@ void TokenizerTests::characterMaps()
             other->mapped("Af\u20ac e\u0301");
         if (const auto less = CharacterMap::decoded(base64.substr(0, at)); less.ok())
             less->mapped("Af\u20ac e\u0301");
+    }
+}
+
+void TokenizerTests::wordsOfTokens()
+{
+    const auto words = [&](const Json& json) {
+        QFile file(m_folder.filePath("words.json"));
+        if (!file.open(QIODevice::WriteOnly))
+            throw std::runtime_error("cannot write");
+        file.write(QByteArray::fromStdString(json.dump()));
+        file.close();
+        return TokenWords::read(file.fileName().toStdString());
+    };
+    const auto bytes = words({ { "decoder", { { "type", "ByteLevel" } } },
+        { "model", { { "type", "BPE" }, { "vocab", { { "\u0120the", 0 }, { "\u010a", 1 }, { "\u00c3", 2 } } } } },
+        { "added_tokens", { { { "id", 3 }, { "content", "<s>" } } } } });
+    QVERIFY(bytes.ok());
+    QCOMPARE(bytes->count(), size_t(4));
+    QCOMPARE(bytes->word(0), std::string(" the"));
+    QCOMPARE(bytes->word(1), std::string("\n"));
+    QCOMPARE(bytes->word(2), std::string("\xc3")); // half a character
+    QCOMPARE(bytes->word(3), std::string("<s>"));
+    QVERIFY(bytes->word(4).empty() && bytes->word(-1).empty());
+    const Json scored = Json::array({ Json::array({ "\u2581a", -1.0 }), Json::array({ "<0x0A>", -2.0 }) });
+    const auto pieces = words({ { "model", { { "type", "Unigram" }, { "vocab", scored } } } });
+    QVERIFY(pieces.ok());
+    QCOMPARE(pieces->word(0), std::string(" a"));
+    QCOMPARE(pieces->word(1), std::string("\n"));
+    const auto parts
+        = words({ { "model", { { "type", "WordPiece" }, { "vocab", { { "un", 0 }, { "##aff", 1 } } } } } });
+    QVERIFY(parts.ok());
+    QCOMPARE(parts->word(0) + parts->word(1), std::string(" unaff"));
+    for (const Json& damaged :
+        { Json(), Json::array(), Json({ { "model", 1 } }), Json({ { "model", { { "vocab", { { "a", "b" } } } } } }),
+            Json({ { "model", { { "vocab", { 1, 2 } } } } }) }) {
+        const auto none = words(damaged);
+        QVERIFY(!none.ok() && none.issue().file.find("words.json") != std::string::npos);
     }
 }
 

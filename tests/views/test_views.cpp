@@ -402,7 +402,7 @@ private slots:
         auto* tensors = window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"));
         const auto beside = window.tabifiedDockWidgets(tensors);
         const auto shown = [](const QDockWidget* dock) { return !dock->isHidden(); };
-        QCOMPARE(std::count_if(beside.begin(), beside.end(), shown), 7); // the arrangement of a first start
+        QCOMPARE(std::count_if(beside.begin(), beside.end(), shown), 8); // the arrangement of a first start
     }
 
     void filesAreDropped()

@@ -25,6 +25,16 @@ Result<DecodedPair> decodedPair(const Snapshot& s, const OutputRow& output, uint
         "use --decode forced");
 }
 
+/// What names no file is about the data's.
+template <class T> Result<T> atData(Result<T> made, const Snapshot& snapshot)
+{
+    if (made.ok() || !made.issue().file.empty())
+        return made;
+    Issue issue = made.issue();
+    issue.file = snapshot.inputs.data.spec;
+    return issue;
+}
+
 } // namespace
 
 Result<SnapshotPtr> withFreeRun(
@@ -36,15 +46,18 @@ Result<SnapshotPtr> withFreeRun(
     OutputRow& output = next->comparison->outputs[place];
     const WorkContext work = workFor(next->inputs, progress, cancel);
     QS_TRY(const DecodedPair pair, decodedPair(*next, output, work.memoryBytes()));
-    auto run = decodeFree(pair, *next->data, options, work);
-    if (!run.ok()) {
-        Issue issue = run.issue();
-        if (issue.file.empty())
-            issue.file = next->inputs.data.spec;
-        return issue;
-    }
-    output.language->freeRun = std::move(run).value();
+    QS_TRY(output.language->freeRun, atData(decodeFree(pair, *next->data, options, work), *next));
     return SnapshotPtr(std::move(next));
+}
+
+Result<ContinuedPrompt> continuedPromptOf(const Snapshot& snapshot, size_t prompt, const FreeDecoding& options,
+    const ProgressFn& progress, const CancelToken& cancel)
+{
+    const CancelScope scope(cancel);
+    QS_TRY(const size_t place, languageOutput(snapshot));
+    const WorkContext work = workFor(snapshot.inputs, progress, cancel);
+    QS_TRY(const DecodedPair pair, decodedPair(snapshot, snapshot.comparison->outputs[place], work.memoryBytes()));
+    return atData(continuedPrompt(pair, *snapshot.data, prompt, options, work), snapshot);
 }
 
 } // namespace qs

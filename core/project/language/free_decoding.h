@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/decode/continued_prompt.h"
 #include "core/analysis/decode/free_decoding.h"
 #include "core/base/work/progress.h"
 #include "core/project/snapshot/snapshot.h"
@@ -12,5 +13,9 @@ namespace qs {
 /// guesses tokens, a prompt is too short, a model cannot go on; cancelled.
 Result<SnapshotPtr> withFreeRun(
     const SnapshotPtr& snapshot, const FreeDecoding& options, const ProgressFn& progress, const CancelToken& cancel);
+
+/// What both models make of one prompt, each with its own tokens. Issues as above.
+Result<ContinuedPrompt> continuedPromptOf(const Snapshot& snapshot, size_t prompt, const FreeDecoding& options,
+    const ProgressFn& progress, const CancelToken& cancel);
 
 } // namespace qs

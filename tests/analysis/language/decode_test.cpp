@@ -2,99 +2,23 @@
 // Language models that go on with their own tokens: which caches belong together, and where two of them part, against a
 // naive computation in double.
 #include "core/analysis/decode/cache_pairs.h"
+#include "core/analysis/decode/continued_prompt.h"
 #include "core/analysis/decode/free_decoding.h"
 #include "core/base/issue_text.h"
-#include "tests/support/small_model.h"
+#include "tests/support/small_decoder.h"
 
 #include <QtTest>
 
 #include <algorithm>
-#include <random>
 
 using namespace qs;
 using namespace qs::test;
 
 namespace {
 
-constexpr int64_t kWords = 9, kWidth = 4, kMostPlaces = 40, kBatch = 2;
-constexpr size_t kPrompts = 6, kGiven = 7, kRead = 3, kNew = 12;
+using Form = DecoderForm;
 
-/// How a decoder is made.
-struct Form {
-    bool cached = true, places = true, mask = true, fixedBatch = false;
-    const char* past = "past_key_values.0.key";
-    const char* present = "present.0.key";
-    const char* more = ""; ///< another input, a whole number
-};
-
-/// Weights of one of the two models: the second has those of the first, a little disturbed.
-struct Weights {
-    explicit Weights(bool quantized)
-    {
-        std::mt19937 random(3);
-        std::normal_distribution<float> normal;
-        const auto draw = [&](size_t n) {
-            std::vector<float> values(n);
-            for (float& v : values)
-                v = normal(random);
-            return values;
-        };
-        words = draw(size_t(kWords * kWidth));
-        places = draw(size_t(kMostPlaces * kWidth));
-        scores = draw(size_t(kWidth * kWords));
-        for (float& v : scores)
-            v += quantized ? 0.15f * normal(random) : 0;
-    }
-    std::vector<float> words, places, scores;
-};
-
-/// Scores of the next word from the last word, its place, and the mean of all words so far.
-Prepared decoder(bool quantized, const Form& form)
-{
-    const Weights w(quantized);
-    const int64_t batch = form.fixedBatch ? kBatch : -1;
-    SmallModel m("decoder");
-    m.input("input_ids", { batch, -1 }, DType::Int64);
-    if (form.mask)
-        m.input("attention_mask", { batch, -1 }, DType::Int32);
-    if (form.places)
-        m.input("position_ids", { batch, -1 }, DType::Int64);
-    if (form.cached)
-        m.input(form.past, { batch, -1, kWidth });
-    if (*form.more)
-        m.input(form.more, { 1 }, DType::Int64);
-    m.constant("words", Tensor::of<float>({ kWords, kWidth }, w.words));
-    m.constant("places", Tensor::of<float>({ kMostPlaces, kWidth }, w.places));
-    m.constant("scores", Tensor::of<float>({ kWidth, kWords }, w.scores));
-    m.constant("one", Tensor::of<int64_t>({ 1 }, { 1 }));
-    m.node("Gather", { "words", "input_ids" }, { "word" });
-    if (form.cached)
-        m.node("Concat", { form.past, "word" }, { form.present }, { { "axis", int64_t(1) } }).output(form.present);
-    m.node("ReduceSum", { form.cached ? form.present : "word", "one" }, { "sum" });
-    std::string mean = "sum";
-    if (form.mask) {
-        m.node("Cast", { "attention_mask" }, { "seen" }, { { "to", int64_t(1) } });
-        m.node("ReduceSum", { "seen", "one" }, { "count" }).node("Unsqueeze", { "count", "one" }, { "counts" });
-        m.node("Div", { "sum", "counts" }, { mean = "mean" });
-    }
-    m.node("Add", { "word", mean }, { "both" });
-    std::string all = "both";
-    if (form.places)
-        m.node("Gather", { "places", "position_ids" }, { "place" }).node("Add", { "both", "place" }, { all = "all" });
-    return m.node("MatMul", { all, "scores" }, { "logits" }).output("logits").finish();
-}
-
-using Prompts = std::vector<std::vector<int64_t>>;
-
-Prompts prompts()
-{
-    std::mt19937 random(8);
-    Prompts all(kPrompts);
-    for (auto& prompt : all)
-        for (size_t i = 0; i < kGiven; ++i)
-            prompt.push_back(int64_t(random() % kWords));
-    return all;
-}
+constexpr size_t kRead = 3, kNew = 12;
 
 /// Ids, then what the form has; `ends`: positions before the padding, by prompt.
 class PromptData final : public DataSource {
@@ -102,14 +26,14 @@ public:
     PromptData(const Form& form, std::vector<size_t> ends)
         : m_form(form)
         , m_ends(std::move(ends))
-        , m_each(form.fixedBatch ? size_t(kBatch) : 1)
+        , m_each(form.fixedBatch ? size_t(kDecoderBatch) : 1)
     {
         m_samples = kPrompts;
         m_feeds = kPrompts / m_each;
     }
     Result<Feed> feed(size_t index) const override
     {
-        const Prompts all = prompts();
+        const Prompts all = decoderPrompts();
         std::vector<int64_t> ids, places;
         std::vector<int32_t> mask;
         for (size_t row = index * m_each; row < (index + 1) * m_each; ++row)
@@ -137,7 +61,7 @@ private:
     size_t m_each;
 };
 
-std::vector<double> naiveScores(const Weights& w, const Form& form, const std::vector<int64_t>& tokens)
+std::vector<double> naiveScores(const DecoderWeights& w, const Form& form, const std::vector<int64_t>& tokens)
 {
     std::vector<double> state(size_t(kWidth), 0), scores(size_t(kWords), 0);
     for (size_t d = 0; d < size_t(kWidth); ++d) {
@@ -157,9 +81,9 @@ std::vector<double> naiveScores(const Weights& w, const Form& form, const std::v
 
 std::vector<FirstFlip> naiveFlips(const Form& form, const std::vector<size_t>& read)
 {
-    const Weights x(false), y(true);
+    const DecoderWeights x(false), y(true);
     std::vector<FirstFlip> flips;
-    const Prompts all = prompts();
+    const Prompts all = decoderPrompts();
     for (size_t p = 0; p < all.size(); ++p) {
         std::vector<int64_t> tokens(all[p].begin(), all[p].begin() + ptrdiff_t(read[p]));
         for (size_t i = 0; i < kNew; ++i) {
@@ -180,7 +104,7 @@ std::vector<FirstFlip> naiveFlips(const Form& form, const std::vector<size_t>& r
 Result<FreeRun> decodedFreely(
     const Form& form, const std::vector<size_t>& ends, const FreeDecoding& options, size_t threads = 1)
 {
-    const Prepared x = decoder(false, form), y = decoder(true, form);
+    const Prepared x = smallDecoder(false, form), y = smallDecoder(true, form);
     WorkContext work;
     work.threads = threads;
     return decodeFree({ x.plan, y.plan, x.value("logits"), y.value("logits") }, PromptData(form, ends), options, work);
@@ -200,6 +124,8 @@ private slots:
     void flipsAgainstNaive_data();
     void flipsAgainstNaive();
     void wholePrompts();
+    void textsAgainstNaive_data() { flipsAgainstNaive_data(); }
+    void textsAgainstNaive();
     void refusals_data();
     void refusals();
 };
@@ -311,6 +237,40 @@ void DecodeTests::wholePrompts()
     }
 }
 
+/// Each model goes on after they parted.
+void DecodeTests::textsAgainstNaive()
+{
+    QFETCH(const Form, form);
+    QFETCH(const bool, carried);
+    FreeDecoding options { kRead, kNew, {} };
+    if (carried)
+        options.carry = { { form.present, form.past } };
+    const Prepared x = smallDecoder(false, form), y = smallDecoder(true, form);
+    const DecodedPair pair { x.plan, y.plan, x.value("logits"), y.value("logits") };
+    const PromptData data(form, kWhole);
+    for (size_t p = 0; p < kPrompts; ++p) {
+        const auto made = continuedPrompt(pair, data, p, options, {});
+        QVERIFY2(made.ok(), made.ok() ? "" : issueText(made.issue()).c_str());
+        QCOMPARE(made->prompt, p);
+        QCOMPARE(made->promptTokens, int64_t(kRead));
+        for (const bool quantized : { false, true }) {
+            const DecoderWeights w(quantized);
+            const Prompts all = decoderPrompts();
+            std::vector<int64_t> tokens(all[p].begin(), all[p].begin() + ptrdiff_t(kRead));
+            for (size_t i = 0; i < kNew; ++i) {
+                const std::vector<double> scores = naiveScores(w, form, tokens);
+                tokens.push_back(std::ranges::max_element(scores) - scores.begin());
+            }
+            tokens.erase(tokens.begin(), tokens.begin() + ptrdiff_t(kRead));
+            QCOMPARE(quantized ? made->quantIds : made->floatIds, tokens);
+        }
+    }
+    const auto beyond = continuedPrompt(pair, data, kPrompts, options, {});
+    QVERIFY(!beyond.ok() && issueText(beyond.issue()).find("there is no prompt 6: there are 6") != std::string::npos);
+    options.promptTokens = kGiven + 1;
+    QVERIFY(!continuedPrompt(pair, data, 0, options, {}).ok());
+}
+
 void DecodeTests::refusals_data()
 {
     QTest::addColumn<Form>("form");
@@ -342,7 +302,7 @@ void DecodeTests::refusals()
     if (read > 0)
         options.promptTokens = size_t(read);
     // equal models never part
-    const Prepared x = decoder(false, form);
+    const Prepared x = smallDecoder(false, form);
     const auto run
         = decodeFree({ x.plan, x.plan, x.value("logits"), x.value("logits") }, PromptData(form, ends), options, {});
     QVERIFY(!run.ok());

@@ -124,6 +124,12 @@ void askForClassNames(Session& session, QWidget* parent)
         [&session](const QString& path) { openClassNames(session, path); });
 }
 
+void askForTokenizer(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen)
+{
+    ask(session, parent, tr("How tokens are written"), tr("Tokenizers (*.json);;All files (*)"),
+        QFileDialog::ExistingFile, std::move(chosen));
+}
+
 void askForReport(Session& session, QWidget* parent)
 {
     static const std::array<const char*, 3> kSuffixes { "html", "json", "csv" };

@@ -36,6 +36,8 @@ void askForSavedValues(QWidget* parent, std::function<void(const QString& path)>
 void askForSavedFolder(QWidget* parent, std::function<void(const QString& path)> chosen);
 /// Where a file of the program that made a model lies here.
 void askForSource(QWidget* parent, const QString& name, std::function<void(const QString& path)> chosen);
+/// A tokenizer.json that says how tokens are written.
+void askForTokenizer(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen);
 void askForProject(Session& session, QWidget* parent);
 /// Where to save the project.
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen,

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/details/shown_prompt.h"
+
+#include "core/data/open_data.h"
+#include "core/project/language/blame.h"
+#include "core/project/language/language_output.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
+#include "widgets/session/details/pair_details.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+namespace qs {
+
+namespace {
+
+/// That of the data, else one in the folder of a model or of the data, or in the one above it.
+QString foundTokenizer(const Snapshot& snapshot)
+{
+    const Inputs& inputs = snapshot.inputs;
+    if (textPositions(inputs.data) > 0)
+        return toQt(inputs.data.preprocess);
+    for (const std::string* path : { &inputs.floatPath, &inputs.quantPath, &inputs.data.spec }) {
+        if (path->empty())
+            continue;
+        QDir folder = QFileInfo(toQt(*path)).absoluteDir();
+        for (int levels = 0; levels < 2; ++levels) {
+            if (folder.exists(QStringLiteral("tokenizer.json")))
+                return folder.filePath(QStringLiteral("tokenizer.json"));
+            if (!folder.cdUp())
+                break;
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+ShownPrompt::ShownPrompt(Session& session, QObject* parent)
+    : ShownCheck(session, QStringLiteral("prompt"), parent)
+{
+    connect(&session.selection(), &Selection::changed, this, [this] {
+        if (prompt() == m_prompt)
+            return;
+        m_prompt = prompt();
+        m_look.reset();
+        ask();
+    });
+}
+
+size_t ShownPrompt::prompt() const { return session().selection().current().sample.value_or(0); }
+
+void ShownPrompt::setTokenizer(const QString& file)
+{
+    m_tokenizer = file;
+    ask();
+}
+
+bool ShownPrompt::wanted(const Snapshot& snapshot) const { return languageOutput(snapshot).ok(); }
+
+ShownCheck::Work ShownPrompt::work()
+{
+    m_prompt = prompt();
+    return [this, sample = m_prompt, told = m_tokenizer](
+               const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
+        QS_TRY(const auto outputs, sampleOutputs(detailInputs(*now), sample, detailWork(*now, job)));
+        QS_TRY(PromptLook look, promptLook(*now, outputs, sample));
+        const QString file = told.isEmpty() ? foundTokenizer(*now) : told;
+        std::shared_ptr<const TokenWords> words;
+        QString problem;
+        if (!file.isEmpty()) {
+            if (auto read = TokenWords::read(file.toStdString()))
+                words = std::make_shared<const TokenWords>(std::move(read).value());
+            else
+                problem = issueHeadline(read.issue());
+        }
+        return std::function<void()>([this, look = std::move(look), words, problem] {
+            m_look = look;
+            m_words = words;
+            m_tokenizerProblem = problem;
+        });
+    };
+}
+
+ShownContinuation::ShownContinuation(Session& session, QObject* parent)
+    : ShownCheck(session, QStringLiteral("continuation"), parent)
+{
+    watch(true); // runs when it is asked for, and then for somebody
+}
+
+void ShownContinuation::continuePrompt(size_t prompt, size_t newTokens)
+{
+    m_prompt = prompt;
+    m_options.newTokens = newTokens;
+    m_made.reset();
+    ask();
+}
+
+void ShownContinuation::clear()
+{
+    forget();
+    ask();
+}
+
+void ShownContinuation::forget()
+{
+    m_prompt.reset();
+    m_made.reset();
+}
+
+ShownCheck::Work ShownContinuation::work()
+{
+    return [this, prompt = *m_prompt, options = m_options](
+               const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
+        QS_TRY(ContinuedPrompt made, continuedPromptOf(*now, prompt, options, job.progress, job.cancel));
+        return std::function<void()>([this, made = std::move(made)] { m_made = made; });
+    };
+}
+
+ShownBlame::ShownBlame(Session& session, QObject* parent)
+    : ShownCheck(session, QStringLiteral("blame"), parent)
+{
+    watch(true);
+}
+
+void ShownBlame::blame(const BlameRequest& request)
+{
+    m_request = request;
+    m_found.reset();
+    ask();
+}
+
+void ShownBlame::clear()
+{
+    forget();
+    ask();
+}
+
+void ShownBlame::forget()
+{
+    m_request.reset();
+    m_found.reset();
+}
+
+ShownCheck::Work ShownBlame::work()
+{
+    return
+        [this, request = *m_request](const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
+            QS_TRY(TokenBlame found, blameOf(*now, request, job.progress, job.cancel));
+            return std::function<void()>([this, found = std::move(found)] { m_found = found; });
+        };
+}
+
+} // namespace qs

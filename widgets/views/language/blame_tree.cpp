@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/language/blame_tree.h"
+
+#include "widgets/models/base/formatting.h"
+
+#include <QHeaderView>
+
+#include <cmath>
+#include <map>
+
+namespace qs {
+
+namespace {
+
+enum Column { Part, Forward, Backward };
+
+/// Sorted by what they moved, not by their texts.
+class BlameItem : public QTreeWidgetItem {
+public:
+    explicit BlameItem(const BlamedUnit& unit)
+        : m_moved(std::abs(unit.forward.value_or(0)) + std::abs(unit.backward.value_or(0)))
+    {
+        const bool within = !unit.parent.empty() && unit.unit.starts_with(unit.parent + '/');
+        setText(Part, toQt(within ? unit.unit.substr(unit.parent.size() + 1) : unit.unit));
+        setToolTip(Part, toQt(unit.unit));
+        setText(Forward, numberText(unit.forward));
+        setText(Backward, numberText(unit.backward));
+        for (const int column : { Forward, Backward })
+            setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+        setData(Part, Qt::UserRole, unit.kind == BlameKind::Node ? toQt(unit.unit) : QString());
+    }
+    bool operator<(const QTreeWidgetItem& other) const override
+    {
+        return m_moved < static_cast<const BlameItem&>(other).m_moved;
+    }
+
+private:
+    double m_moved;
+};
+
+} // namespace
+
+BlameTree::BlameTree(Session& session, QWidget* parent)
+    : QTreeWidget(parent)
+    , m_session(session)
+{
+    setAccessibleName(tr("Parts that moved the guess"));
+    setHeaderLabels({ tr("part"), tr("forward"), tr("backward") });
+    headerItem()->setToolTip(Part,
+        tr("Scope of names, or a node of the float model with those before it that have no "
+           "value which both models know"));
+    headerItem()->setToolTip(Forward,
+        tr("By how much it moves score(float's token) − score(quantized's token) when it is "
+           "quantized, with all before it quantized and all behind it float. Below 0: "
+           "towards the quantized model's token."));
+    headerItem()->setToolTip(Backward,
+        tr("The same with all before it float and all behind it quantized. Either column sums to the whole."));
+    headerItem()->setTextAlignment(Forward, Qt::AlignRight);
+    headerItem()->setTextAlignment(Backward, Qt::AlignRight);
+    header()->setStretchLastSection(false);
+    header()->setSectionResizeMode(Part, QHeaderView::Stretch);
+    header()->setSectionResizeMode(Forward, QHeaderView::ResizeToContents);
+    header()->setSectionResizeMode(Backward, QHeaderView::ResizeToContents);
+    setUniformRowHeights(true);
+    setTextElideMode(Qt::ElideLeft); // names differ at their ends
+    setTabKeyNavigation(false);
+    connect(this, &QTreeWidget::currentItemChanged, this, [this](const QTreeWidgetItem* item) {
+        if (const QString node = item ? item->data(Part, Qt::UserRole).toString() : QString(); !node.isEmpty())
+            m_session.selection().selectByName(node.toStdString());
+    });
+}
+
+void BlameTree::setBlame(const TokenBlame* blame)
+{
+    clear();
+    if (!blame)
+        return;
+    std::map<std::string, QTreeWidgetItem*> layers;
+    for (const BlamedUnit& unit : blame->units) {
+        auto* item = new BlameItem(unit);
+        const auto layer = layers.find(unit.parent);
+        if (unit.kind == BlameKind::Layer)
+            layers[unit.unit] = item;
+        if (unit.kind == BlameKind::Node && layer != layers.end())
+            layer->second->addChild(item);
+        else
+            addTopLevelItem(item);
+    }
+    sortItems(Part, Qt::DescendingOrder);
+    if (topLevelItemCount() > 0)
+        topLevelItem(0)->setExpanded(true);
+}
+
+} // namespace qs

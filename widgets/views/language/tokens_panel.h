@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/details/shown_prompt.h"
+#include "widgets/views/base/panel.h"
+#include "widgets/views/language/token_flow.h"
+
+class QComboBox;
+class QLabel;
+class QScrollArea;
+class QSpinBox;
+class QSplitter;
+class QToolButton;
+
+namespace qs {
+
+class BlameTree;
+
+/// Two language models along one prompt: its tokens, coloured by how far the models' guesses are apart, what each goes
+/// on with, and which parts of the quantized model moved the guess that is chosen.
+class TokensPanel : public Panel {
+    Q_OBJECT
+public:
+    explicit TokensPanel(Session& session, QWidget* parent = nullptr);
+    TokenFlow& flow() const { return *m_flow; }
+    BlameTree& tree() const { return *m_tree; }
+    QToolButton* continueButton() const { return m_continue; }
+    QToolButton* blameButton() const { return m_blame; }
+    QString hint() const; ///< what stands where there are no tokens
+    QString blameSummary() const;
+    ShownPrompt& shownPrompt() { return m_prompt; }
+
+private:
+    void buildTools();
+    void connectAll();
+    void refresh();
+    void refreshInfo();
+    void showBlame();
+    void blame();
+    void continuePrompt();
+    std::optional<BlameRequest> request() const; ///< for the token that is chosen
+    void forgetOthers(); ///< what was asked of another prompt
+
+    Session& m_session;
+    ShownPrompt m_prompt;
+    ShownContinuation m_continuation;
+    ShownBlame m_found;
+    QSpinBox* m_number;
+    QComboBox* m_colours;
+    QToolButton *m_continue, *m_blame;
+    size_t m_newTokens = 32;
+    TokenFlow* m_flow;
+    QScrollArea* m_scroll;
+    BlameTree* m_tree;
+    QLabel *m_hint, *m_summary, *m_legend;
+    QWidget* m_beside;
+    QSplitter* m_splitter;
+    std::optional<BlameRequest> m_asked; ///< what the tree is about, or will be
+};
+
+} // namespace qs
