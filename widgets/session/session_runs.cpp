@@ -445,8 +445,13 @@ void Session::show(const SnapshotPtr& complete, const std::optional<RunNumbers>&
         const QString name = imported ? fileName(complete->inputs.quantPath)
             : step != 0               ? m_history.stack().undoText()
                                       : tr("Default recipe");
-        m_runs.show(imported ? m_history.base() : m_history.recipe(), imported, step, name, numbers);
-        const RecipeRun* run = m_runs.tree().find(m_runs.tree().current());
+        const auto shown = [&](const std::optional<RunNumbers>& measured) {
+            m_runs.show(imported ? m_history.base() : m_history.recipe(), imported, step, name, measured);
+            return m_runs.tree().find(m_runs.tree().current());
+        };
+        const RecipeRun* run = shown(numbers);
+        if (!numbers && (!run->numbers || run->numbers->measuredOn != measuredOn(*complete)))
+            run = shown(runNumbers(*complete)); // it was measured since on other data, or by another arithmetic
         if (run->numbers && !run->numbers->fileBytes)
             m_sizeTimer.start();
     }

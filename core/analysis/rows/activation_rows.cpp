@@ -3,7 +3,7 @@
 
 #include "core/analysis/pairs/float_activation.h"
 #include "core/analysis/rows/row_of_value.h"
-#include "core/analysis/tasks/handed_on.h"
+#include "core/graph/handed_on.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/agreement/task_rows.h"
 #include "core/analysis/rows/fill_rows.h"
-#include "core/analysis/tasks/handed_on.h"
+#include "core/graph/handed_on.h"
 
 #include <algorithm>
 #include <limits>

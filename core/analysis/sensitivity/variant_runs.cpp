@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity/variant_runs.h"
 
-#include "core/analysis/tasks/handed_on.h"
 #include "core/analysis/tasks/scores.h"
 #include "core/engine/lowered/content_key.h"
+#include "core/graph/handed_on.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/tensor/convert.h"
 

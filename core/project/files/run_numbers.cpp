@@ -8,10 +8,10 @@
 
 namespace qs {
 
-namespace {
-
-std::string measuredOn(const Inputs& inputs, size_t samples)
+std::string measuredOn(const Snapshot& snapshot)
 {
+    const Inputs& inputs = snapshot.inputs;
+    const size_t samples = snapshot.comparison->samples;
     std::string text
         = inputs.data.spec + "\n" + inputs.data.preprocess + "\n" + std::to_string(inputs.data.seed.value_or(0));
     text += "\n" + std::to_string(samples) + "\n" + std::string(profileName(inputs.profile));
@@ -22,8 +22,6 @@ std::string measuredOn(const Inputs& inputs, size_t samples)
     return text;
 }
 
-} // namespace
-
 RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileBytes)
 {
     RunNumbers n;
@@ -32,13 +30,13 @@ RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileByte
         return n;
     const Comparison& c = *snapshot.comparison;
     n.samples = c.samples;
-    n.measuredOn = measuredOn(snapshot.inputs, c.samples);
-    n.exact = !c.outputs.empty()
-        && std::ranges::all_of(c.outputs, [](const OutputRow& row) { return row.similarity.exact; });
-    if (!c.outputs.empty()) {
-        n.outputSqnrDb = c.outputs.front().similarity.sqnrDb;
-        n.top1Agreement = c.outputs.front().top1Agreement;
+    n.measuredOn = measuredOn(snapshot);
+    if (const OutputRow* worst = worstOutput(c.outputs)) {
+        n.exact = worst->similarity.exact;
+        n.outputSqnrDb = worst->similarity.sqnrDb;
     }
+    for (const OutputRow* result : resultOutputs(c.outputs))
+        n.top1Agreement = n.top1Agreement ? n.top1Agreement : result->top1Agreement;
     if (c.accuracy) {
         n.accuracy = c.accuracy->quantizedAccuracy;
         n.floatAccuracy = c.accuracy->floatAccuracy;

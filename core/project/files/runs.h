@@ -13,10 +13,10 @@ namespace qs {
 
 /// What one run is worth, in the numbers that runs are compared by.
 struct RunNumbers {
-    Number outputSqnrDb; ///< of the first output; null when exact
-    bool exact = false; ///< every output equals the float model's
+    Number outputSqnrDb; ///< of the worst result; null when exact
+    bool exact = false; ///< every result equals the float model's
     Number accuracy, floatAccuracy; ///< fractions; null without labels
-    Number top1Agreement; ///< of the first output; null with one element a sample
+    Number top1Agreement; ///< of the first result that has one; null with one element a sample
     Number quantizedMacShare; ///< of Conv, Gemm and MatMul; null where sizes are unknown
     std::optional<uint64_t> fileBytes; ///< of the quantized model as ONNX
     size_t samples = 0;
@@ -80,6 +80,8 @@ private:
 
 /// The numbers of a snapshot with a comparison. File bytes are those of `fileBytes` (see quantizedFileBytes).
 RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileBytes = {});
+/// RunNumbers::measuredOn of a snapshot with a comparison.
+std::string measuredOn(const Snapshot& snapshot);
 /// Size of the quantized model: of its file, or of what exporting it would write. Takes time; nullopt: it cannot be
 /// said.
 std::optional<uint64_t> quantizedFileBytes(const Snapshot& snapshot);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/correct/output_error.h"
 
+#include "core/graph/handed_on.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/correct/some_feeds.h"
@@ -24,10 +25,12 @@ Result<OutputError> OutputError::make(CalibrationRun run)
     const Graph& graph = run.plan->graph();
     run.data = std::make_shared<SomeFeeds>(run.data, kMostFeeds, !run.carry.empty());
     run.tensors.clear();
+    std::vector<std::string> results, handedOn;
     for (ValueId id : graph.outputs())
         if (graph.value(id).producer.valid() && !run.plan->constant(id)
             && run.plan->facts().of(id).dtype == DType::Float32)
-            run.tensors.push_back(graph.value(id).name);
+            (isHandedOn(graph, id) ? handedOn : results).push_back(graph.value(id).name);
+    run.tensors = results.empty() ? handedOn : results;
     error.m_run = std::move(run);
     error.m_wanted.assign(error.m_run.tensors.size(), std::vector<Tensor>(error.m_run.data->feeds()));
     if (error.m_run.tensors.empty())

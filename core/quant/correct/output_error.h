@@ -13,7 +13,8 @@ class OutputError {
 public:
     /// Runs the float model, whose outputs it keeps. `run.tensors` are not read.
     static Result<OutputError> make(CalibrationRun run);
-    /// Signal to noise in dB of the float32 output that has the least; infinite when all are equal, nullopt when there
+    /// Signal to noise in dB of the float32 result (an output that is not handed on to the next run, where there is
+    /// one) that has the least; infinite when all are equal, nullopt when there
     /// is no such output.
     Result<std::optional<double>> sqnr(const GraphDraft& quantized) const;
 

@@ -36,13 +36,14 @@ RunId RunList::show(
         m_tree.rename(m_tree.current(), name.toStdString());
     } else {
         RecipeRun run;
-        run.parent = m_tree.current();
+        run.parent = m_apart ? 0 : m_tree.current();
         run.name = name.toStdString();
         run.recipe = recipe;
         run.imported = imported;
         m_tree.add(std::move(run));
     }
     m_step = step;
+    m_apart = false;
     if (numbers) {
         RunNumbers now = *numbers;
         if (const RecipeRun* run = m_tree.find(m_tree.current()); run->numbers && !now.fileBytes)

@@ -23,6 +23,8 @@ public:
     /// one after the current. Without numbers it keeps those it has.
     RunId show(const Recipe& recipe, bool imported, quint64 step, const QString& name,
         const std::optional<RunNumbers>& numbers);
+    /// The next new run is not what the current one became: it has nothing before it.
+    void startApart() { m_apart = true; }
     void setFileBytes(RunId id, uint64_t bytes);
     /// The imported file's recipe became known only after it was shown.
     void setRecipe(RunId id, const Recipe& recipe, const QString& note);
@@ -35,6 +37,7 @@ signals:
 private:
     RunTree m_tree;
     quint64 m_step = 0; ///< that made the current run
+    bool m_apart = false;
 };
 
 } // namespace qs

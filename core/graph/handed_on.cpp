@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/tasks/handed_on.h"
+#include "core/graph/handed_on.h"
 
 #include "core/graph/graph.h"
 
