@@ -10,6 +10,7 @@
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/project/snapshot/samples.h"
+#include "core/quant/calibrate/entropy_search.h"
 #include "core/quant/ranges/range_files.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/write/ort_script.h"
@@ -172,6 +173,12 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     task.warnings.insert(task.warnings.end(), task.chosen.warnings.begin(), task.chosen.warnings.end());
     if (!o.ranges.empty() && !o.recipe.tensorCalibrators.empty())
         task.warnings.push_back("--tensor-calibrator has no effect: the ranges come from " + o.ranges);
+    if (const CalibratorOptions& by = inputs.recipe.calibration;
+        o.ranges.empty() && isStatic(inputs.recipe.format) && by.kind == Calibrator::Entropy && oneCandidate(by))
+        task.warnings.push_back(
+            fmt::format("entropy chooses among one range, the whole one, as minmax does: the histogram "
+                        "has no more bins than {} levels; give more by --bins, such as 2048",
+                by.quantizedBins));
     if (o.data.given()) {
         QS_TRY(inputs.data,
             openData(request, dataInputs(inputs.model->graph, inputs.carry),
