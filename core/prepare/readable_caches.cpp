@@ -36,6 +36,17 @@ bool hasCodedCaches(const Graph& graph)
     return std::ranges::any_of(graph.nodes(), [](const Node& node) { return storesCodes(node); });
 }
 
+std::string codedCacheName(const Graph& graph, const Node& node)
+{
+    std::string names;
+    if (!storesCodes(node))
+        return names;
+    for (const CacheSlots& slots : kCaches)
+        if (slots.output < node.outputs.size() && node.outputs[slots.output].valid())
+            names += (names.empty() ? "" : ", ") + graph.value(node.outputs[slots.output]).name;
+    return names;
+}
+
 void addCacheReaders(GraphDraft& draft)
 {
     std::vector<DraftNode> readers;

@@ -3,8 +3,11 @@
 
 #include "core/analysis/blame/layer_names.h"
 #include "core/analysis/blame/value_cuts.h"
+#include "core/analysis/blame/weight_blocks.h"
 #include "core/analysis/decode/guesses.h"
 #include "core/analysis/pairs/float_elements.h"
+#include "core/engine/run/sample_loop.h"
+#include "core/prepare/readable_caches.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -23,6 +26,27 @@ Tensor inPlaceOf(const Tensor& there, const Tensor& t)
     Tensor fitting = convertedTo(toPlain(t), there.dtype());
     return fitting.shape() == there.shape() ? fitting : fitting.reshaped(there.shape());
 }
+
+constexpr size_t kMostBlocked = 8; ///< nodes of which the blocks are told apart
+
+/// Where a node stands among the units, and the border before it.
+struct UnitPlace {
+    size_t unit, border;
+    NodeId node;
+};
+
+/// Some parts of a product's weight are those of the other model.
+struct ExchangedParts {
+    const BlockedProduct* product = nullptr; ///< null: none
+    int64_t parts = 0; ///< the first ones
+};
+
+ValueId sideOf(const std::pair<ValueId, ValueId>& values, bool quantized)
+{
+    return quantized ? values.second : values.first;
+}
+
+double sizeOf(const BlamedUnit& unit) { return std::abs(*unit.forward) + std::abs(*unit.backward); }
 
 /// One text, run by models that are partly float and partly quantized.
 class BlameRun {
@@ -52,17 +76,20 @@ public:
         m_backward.back() = m_blame.floatDifference;
         QS_CHECK(loop.run({ 2 * cuts, "blame" }, [&](size_t index, const SampleWorker& worker) -> Status {
             const bool quantized = index % 2 == 1; // what lies behind the border
-            QS_TRY((quantized ? m_backward : m_forward)[index / 2 + 1],
-                mixed(m_models.cuts[index / 2], quantized, worker));
+            QS_TRY((quantized ? m_backward : m_forward)[index / 2 + 1], mixed(index / 2 + 1, quantized, worker));
             return {};
         }));
         addUnits();
+        QS_CHECK(addBlocks(loop));
+        std::erase_if(m_blame.units, [](const BlamedUnit& unit) { return sizeOf(unit) == 0; });
         return m_blame;
     }
 
 private:
-    /// Advances a run; what it makes of `given` is replaced.
-    Result<std::vector<float>> scores(Execution& run, bool quantized, const GivenValues& given)
+    /// Advances a run; what it makes of `given` is replaced, and the output of a product has some parts of its weight
+    /// as the other model has them.
+    Result<std::vector<float>> scores(
+        Execution& run, bool quantized, const GivenValues& given, const ExchangedParts& exchanged = {})
     {
         const Schedule& schedule = quantized ? *m_models.quantSchedule : *m_models.floatSchedule;
         QS_CHECK(run.bind(quantized ? m_text.quantInputs : m_text.floatInputs));
@@ -70,9 +97,14 @@ private:
             if (m_work.cancel.cancelled())
                 return cancelled();
             QS_CHECK(run.step(&m_work.cancel));
-            for (const ValueId out : schedule.tasks()[run.position() - 1].outputs)
+            for (const ValueId out : schedule.tasks()[run.position() - 1].outputs) {
                 if (const auto value = given.find(out); out.valid() && value != given.end())
                     run.set(out, inPlaceOf(run.get(out), value->second));
+                else if (exchanged.product && out == sideOf(exchanged.product->output, quantized))
+                    run.set(out,
+                        withParts(run.get(out), run.get(sideOf(exchanged.product->input, quantized)),
+                            *exchanged.product, exchanged.parts, quantized ? -1.0F : 1.0F));
+            }
         }
         const ValueId output = quantized ? m_y : m_x;
         const Tensor all = toPlain(run.get(output));
@@ -123,14 +155,16 @@ private:
         });
     }
 
-    /// The difference by one model behind the border and the other before it.
-    Result<double> mixed(const ValueCut& cut, bool quantized, const SampleWorker& worker)
+    /// The difference by one model behind the border (the first: before all) and the other before it.
+    Result<double> mixed(
+        size_t border, bool quantized, const SampleWorker& worker, const ExchangedParts& exchanged = {})
     {
         GivenValues given;
-        for (const auto& [x, y] : cut.values)
-            given.emplace(quantized ? y : x, quantized ? m_floats.at(x) : m_quants.at(y));
+        if (border > 0)
+            for (const auto& [x, y] : m_models.cuts[border - 1].values)
+                given.emplace(quantized ? y : x, quantized ? m_floats.at(x) : m_quants.at(y));
         Execution run = worker.execution(quantized ? m_models.quantSchedule : m_models.floatSchedule);
-        QS_TRY(const std::vector<float> all, scores(run, quantized, given));
+        QS_TRY(const std::vector<float> all, scores(run, quantized, given, exchanged));
         return difference(all);
     }
 
@@ -175,8 +209,63 @@ private:
                 *layer.backward += backward;
             }
             m_blame.units.push_back({ names[i], BlameKind::Node, layers[i], forward, backward });
+            m_places.push_back({ m_blame.units.size() - 1, i, nodes[i] });
+            if (const std::string cache = codedCache(nodes[i]); !cache.empty())
+                m_blame.units.push_back({ cache, BlameKind::Cache, names[i], forward, backward });
         }
-        std::erase_if(m_blame.units, [](const BlamedUnit& unit) { return *unit.forward == 0 && *unit.backward == 0; });
+    }
+
+    /// What the partner of a node remembers as codes: its keys and values; "" where it does not.
+    std::string codedCache(NodeId node) const
+    {
+        const auto partner = m_models.partners.find(m_pair.floatPlan->graph().node(node).outputs[0]);
+        const Graph& graph = m_pair.quantPlan->graph();
+        const NodeId maker = partner == m_models.partners.end() ? NodeId() : graph.value(partner->second).producer;
+        return maker.valid() ? codedCacheName(graph, graph.node(maker)) : std::string();
+    }
+
+    /// The nodes that moved most and have blocks, with these as units behind them.
+    Status addBlocks(SampleLoop& loop)
+    {
+        std::vector<UnitPlace> places = m_places;
+        std::erase_if(places, [&](const UnitPlace& place) { return sizeOf(m_blame.units[place.unit]) == 0; });
+        std::ranges::stable_sort(places, [&](const UnitPlace& a, const UnitPlace& b) {
+            return sizeOf(m_blame.units[a.unit]) > sizeOf(m_blame.units[b.unit]);
+        });
+        std::map<size_t, std::vector<BlamedUnit>> blocks; // behind the unit
+        for (const UnitPlace& place : places) {
+            if (blocks.size() == kMostBlocked)
+                break;
+            if (const auto product = blockedProduct(m_pair, m_models, place.node)) {
+                QS_TRY(blocks[place.unit], blocksOf(place, *product, loop));
+            }
+        }
+        std::vector<BlamedUnit> units;
+        for (size_t i = 0; i < m_blame.units.size(); ++i) {
+            units.push_back(m_blame.units[i]);
+            if (const auto more = blocks.find(i); more != blocks.end())
+                units.insert(units.end(), more->second.begin(), more->second.end());
+        }
+        m_blame.units = std::move(units);
+        return {};
+    }
+
+    Result<std::vector<BlamedUnit>> blocksOf(const UnitPlace& place, const BlockedProduct& product, SampleLoop& loop)
+    {
+        const auto parts = size_t(product.parts());
+        std::vector<double> forward(parts + 1, m_forward[place.border]), backward(parts + 1, m_backward[place.border]);
+        QS_CHECK(loop.run({ 2 * parts, "blame" }, [&](size_t index, const SampleWorker& worker) -> Status {
+            const bool quantized = index % 2 == 1;
+            const size_t part = index / 2 + 1;
+            QS_TRY((quantized ? backward : forward)[part],
+                mixed(place.border, quantized, worker, { &product, int64_t(part) }));
+            return {};
+        }));
+        std::vector<BlamedUnit> units;
+        for (size_t part = 0; part < parts; ++part)
+            units.push_back({ product.partName(int64_t(part)), BlameKind::WeightBlock, m_blame.units[place.unit].unit,
+                forward[part + 1] - forward[part], backward[part] - backward[part + 1] });
+        return units;
     }
 
     const ComparePair& m_pair;
@@ -186,12 +275,26 @@ private:
     const WorkContext& m_work;
     GivenValues m_floats, m_quants; ///< at the borders
     std::vector<double> m_forward, m_backward; ///< by border: before all, each, behind all
+    std::vector<UnitPlace> m_places; ///< of the nodes
     TokenBlame m_blame;
 };
 
 } // namespace
 
-const char* blameKindName(BlameKind kind) { return kind == BlameKind::Layer ? "layer" : "node"; }
+const char* blameKindName(BlameKind kind)
+{
+    switch (kind) {
+    case BlameKind::Layer:
+        return "layer";
+    case BlameKind::WeightBlock:
+        return "weight_block";
+    case BlameKind::Cache:
+        return "cache";
+    case BlameKind::Node:
+        break;
+    }
+    return "node";
+}
 
 Result<TokenBlame> blameToken(const ComparePair& pair, ValueId x, ValueId y, const DataSource& data,
     const BlameRequest& request, const WorkContext& work)

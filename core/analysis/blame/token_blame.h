@@ -13,14 +13,16 @@ namespace qs {
 enum class BlameKind : uint8_t {
     Layer, ///< all nodes in one scope of names
     Node, ///< of the float model; with those before it that have no value that both models know
+    WeightBlock, ///< of a node's weight that is stored in blocks: all blocks of some rows of its depth
+    Cache, ///< the keys and values that a node remembers as codes
 };
-const char* blameKindName(BlameKind kind); ///< "layer", "node"
+const char* blameKindName(BlameKind kind); ///< "layer", "node", "weight_block", "cache"
 
 /// By how much a part of the quantized model moves the difference of two scores, put in the place of its float part.
 struct BlamedUnit {
     std::string unit;
     BlameKind kind = BlameKind::Node;
-    std::string parent; ///< the layer that a node is in; empty: none
+    std::string parent; ///< the layer that a node is in, or the node of a weight or cache; empty: none
     Number forward; ///< with all that is before it quantized, and all that is behind it float
     Number backward; ///< the other way round
 };
@@ -32,7 +34,8 @@ struct TokenBlame {
     double floatDifference = 0, quantDifference = 0;
     double total() const { return quantDifference - floatDifference; }
     /// In graph order, a layer before its nodes. Those without a parent sum to the total, nodes to their layer, in
-    /// either direction. What moves nothing is left out.
+    /// either direction; the blocks of a weight to their node but for what the rounding of its inputs does. Of those
+    /// with blocks the nodes that moved most have them. What moves nothing is left out.
     std::vector<BlamedUnit> units;
 };
 

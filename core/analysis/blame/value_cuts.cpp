@@ -125,11 +125,11 @@ std::shared_ptr<const Schedule>& scheduleOf(CutModels& models, bool quantized)
 
 Result<CutModels> cutModels(const ComparePair& pair, ValueId x, ValueId y)
 {
-    const std::map<ValueId, ValueId> partners = exchangeable(pair, x, y);
     CutModels models;
+    models.partners = exchangeable(pair, x, y);
     for (const bool quantized : { false, true }) {
         Demand demand { { quantized ? y : x }, {} };
-        for (const auto& [a, b] : partners)
+        for (const auto& [a, b] : models.partners)
             demand.values.push_back(quantized ? b : a);
         QS_TRY(scheduleOf(models, quantized),
             Schedule::make(quantized ? pair.quantPlan : pair.floatPlan, std::move(demand)));
@@ -146,8 +146,8 @@ Result<CutModels> cutModels(const ComparePair& pair, ValueId x, ValueId y)
         ValueCut cut { t + 1, {} };
         bool whole = true;
         for (const ValueId id : open) {
-            const auto partner = partners.find(id);
-            if (partner != partners.end())
+            const auto partner = models.partners.find(id);
+            if (partner != models.partners.end())
                 cut.values.emplace_back(id, partner->second);
             else
                 whole &= !isReal(*pair.floatPlan, id);

@@ -4,6 +4,7 @@
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/engine/run/execution.h"
 
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ struct ValueCut {
 /// Two models that can change places at borders.
 struct CutModels {
     std::shared_ptr<const Schedule> floatSchedule, quantSchedule; ///< of the outputs and all values of the cuts
+    std::map<ValueId, ValueId> partners; ///< real values of both, by float value, that can take each other's place
     std::vector<ValueCut> cuts; ///< in order; between two of them, before the first and behind the last lies a unit
 };
 

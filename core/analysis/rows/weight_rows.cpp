@@ -7,6 +7,7 @@
 #include "core/analysis/pairs/body_pairs.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/pairs/weight_elements.h"
 #include "core/analysis/rows/weight_forms.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/parallel.h"
@@ -89,35 +90,6 @@ void identify(const ComparePair& pair, const WeightPair& wp, WeightRow& row)
     row.bias = q.role == QuantRole::Bias;
     row.method = wp.method;
     row.confidence = wp.confidence;
-}
-
-/// The float weight as the row has it, float32.
-Tensor floatElements(const Tensor& constant, const WeightPair& wp)
-{
-    const Tensor plain = toPlain(constant);
-    if (!wp.places)
-        return plain.dtype() == DType::Float32 ? plain : Tensor::of<float>(plain.shape(), toFloats(plain));
-    const std::vector<float> all = toFloats(plain);
-    std::vector<float> own;
-    own.reserve(wp.places->floats.size());
-    for (const uint32_t place : wp.places->floats)
-        own.push_back(all[place]);
-    return Tensor::of<float>(wp.places->shape, own);
-}
-
-/// What is stored for them, dequantized.
-std::vector<float> storedElements(const Tensor& codes, const QuantParams& params, const WeightPair& wp)
-{
-    auto stored = dequantized(codes, params);
-    if (wp.transposed && codes.rank() == 2)
-        return toFloats(exchangedAxes(Tensor::of<float>(codes.shape(), stored)));
-    if (!wp.places)
-        return stored;
-    std::vector<float> own;
-    own.reserve(wp.places->codes.size());
-    for (const uint32_t place : wp.places->codes)
-        own.push_back(stored[place]);
-    return own;
 }
 
 /// Numbers that need the scale of each element; `params`: as stored.

@@ -32,7 +32,7 @@ Layers weights(unsigned seed, float disturbance)
 }
 
 /// Words, then layers x + Tanh(mean so far · W), then scores.
-Prepared layered(const Layers& all)
+template <class Store> Prepared network(const Layers& all, const Store& store)
 {
     std::vector<float> words(size_t(kWords * kWidth));
     std::mt19937 random(9);
@@ -46,7 +46,7 @@ Prepared layered(const Layers& all)
     std::string x = "x";
     for (int64_t layer = 0; layer < kLayers; ++layer) {
         const std::string scope = "/model/layers." + std::to_string(layer) + "/";
-        m.constant(scope + "w", Tensor::of<float>({ kWidth, kWidth }, all[size_t(layer)]));
+        store(m, layer, scope);
         m.node("CumSum", { x, "axis" }, { scope + "sum" })
             .node("MatMul", { scope + "sum", scope + "w" }, { scope + "product" });
         m.node("Tanh", { scope + "product" }, { scope + "tanh" }).node("Add", { x, scope + "tanh" }, { scope + "y" });
@@ -54,6 +54,51 @@ Prepared layered(const Layers& all)
     }
     m.constant("head", Tensor::of<float>({ kWidth, kWords }, all.back()));
     return m.node("MatMul", { x, "head" }, { "logits" }).output("logits").finish();
+}
+
+Prepared layered(const Layers& all)
+{
+    return network(all, [&](SmallModel& m, int64_t layer, const std::string& scope) {
+        m.constant(scope + "w", Tensor::of<float>({ kWidth, kWidth }, all[size_t(layer)]));
+    });
+}
+
+constexpr int64_t kBlock = 2;
+
+/// Codes of blocks along the depth of each layer's weight, with a scale each.
+struct Codes {
+    std::vector<int8_t> codes;
+    std::vector<float> scales; ///< [depth / kBlock, width]
+    std::vector<float> values() const
+    {
+        std::vector<float> values;
+        for (size_t i = 0; i < codes.size(); ++i) {
+            const size_t row = i / size_t(kWidth), column = i % size_t(kWidth);
+            values.push_back(float(codes[i]) * scales[row / size_t(kBlock) * size_t(kWidth) + column]);
+        }
+        return values;
+    }
+};
+
+Codes codesOf(const std::vector<float>& weight)
+{
+    Codes made { std::vector<int8_t>(weight.size()), std::vector<float>(weight.size() / size_t(kBlock), 0.25f) };
+    for (size_t i = 0; i < weight.size(); ++i)
+        made.codes[i] = int8_t(std::lround(weight[i] / 0.25f));
+    return made;
+}
+
+/// The same network with the layers' weights in blocks.
+Prepared blocked(const Layers& floats, const std::vector<Codes>& codes)
+{
+    const auto store = [&](SmallModel& m, int64_t layer, const std::string& scope) {
+        const Codes& c = codes[size_t(layer)];
+        m.constant(scope + "w_quantized", Tensor::of<int8_t>({ kWidth, kWidth }, c.codes));
+        m.constant(scope + "w_scale", Tensor::of<float>({ kWidth / kBlock, kWidth }, c.scales));
+        m.opset(21).node("DequantizeLinear", { scope + "w_quantized", scope + "w_scale" }, { scope + "w" },
+            { { "axis", int64_t(0) }, { "block_size", kBlock } });
+    };
+    return network(floats, store);
 }
 
 Tensor prompt(size_t tokens = size_t(kPositions))
@@ -96,6 +141,8 @@ private slots:
     void againstModelsPutTogether_data();
     void againstModelsPutTogether();
     void plantedDamageIsNamedFirst();
+    void blocksAgainstModelsPutTogether();
+    void plantedBlockIsNamedFirst();
     void equalModelsMoveNothing();
     void afterOwnTokens();
     void refusals();
@@ -183,6 +230,79 @@ void BlameTests::plantedDamageIsNamedFirst()
             const auto worst = std::ranges::max_element(blame->units, {}, size);
             const std::string name = "/model/layers." + std::to_string(layer);
             first += worst != blame->units.end() && worst->unit.find(name) != std::string::npos;
+            ++cases;
+        }
+    QCOMPARE(first, cases);
+}
+
+void BlameTests::blocksAgainstModelsPutTogether()
+{
+    const Layers floats = weights(1, 0);
+    Layers quants = floats; // the scores' weight stays
+    std::vector<Codes> codes;
+    for (size_t layer = 0; layer < size_t(kLayers); ++layer) {
+        codes.push_back(codesOf(floats[layer]));
+        quants[layer] = codes.back().values();
+    }
+    const auto blame = blamed(layered(floats), blocked(floats, codes), { 0, 4, {} }, 2);
+    QVERIFY2(blame.ok(), blame.ok() ? "" : issueText(blame.issue()).c_str());
+    const auto difference = [&](const Layers& layers) {
+        const std::vector<float> scores = scoresOf(layered(layers), prompt());
+        return double(scores[size_t(blame->floatId)]) - double(scores[size_t(blame->quantId)]);
+    };
+    size_t found = 0;
+    for (size_t layer = 0; layer < size_t(kLayers); ++layer) {
+        Layers before = floats, behind = quants; // quantized up to here, and float up to here
+        for (size_t i = 0; i < layer; ++i) {
+            before[i] = quants[i];
+            behind[i] = floats[i];
+        }
+        const std::string scope = "/model/layers." + std::to_string(layer) + "/";
+        double forward = 0, backward = 0;
+        for (int64_t first = 0; first < kWidth; first += kBlock) {
+            const double f = difference(before), b = difference(behind);
+            const auto at = ptrdiff_t(first * kWidth), end = ptrdiff_t((first + kBlock) * kWidth);
+            std::copy(quants[layer].begin() + at, quants[layer].begin() + end, before[layer].begin() + at);
+            std::copy(floats[layer].begin() + at, floats[layer].begin() + end, behind[layer].begin() + at);
+            const BlamedUnit* const unit
+                = unitOf(*blame, scope + "w[" + std::to_string(first) + ":" + std::to_string(first + kBlock) + "]");
+            QVERIFY(unit && unit->kind == BlameKind::WeightBlock);
+            QCOMPARE(unit->parent, "n_" + scope + "product");
+            QVERIFY(std::abs(*unit->forward - (difference(before) - f)) < 1e-5);
+            QVERIFY(std::abs(*unit->backward - (b - difference(behind))) < 1e-5);
+            forward += *unit->forward;
+            backward += *unit->backward;
+            ++found;
+        }
+        const BlamedUnit* const node = unitOf(*blame, "n_" + scope + "product");
+        QVERIFY(node && std::abs(*node->forward - forward) < 1e-5 && std::abs(*node->backward - backward) < 1e-5);
+    }
+    QCOMPARE(found, size_t(kLayers * kWidth / kBlock));
+}
+
+void BlameTests::plantedBlockIsNamedFirst()
+{
+    const Layers floats = weights(1, 0);
+    int first = 0, cases = 0;
+    for (size_t layer = 0; layer < size_t(kLayers); ++layer)
+        for (size_t block = 0; block < size_t(kWidth / kBlock); ++block) {
+            std::vector<Codes> codes;
+            Layers rounded = floats;
+            for (size_t i = 0; i < size_t(kLayers); ++i) {
+                codes.push_back(codesOf(floats[i]));
+                rounded[i] = codes.back().values();
+            }
+            for (size_t column = 0; column < size_t(kWidth); ++column)
+                codes[layer].scales[block * size_t(kWidth) + column] *= 3;
+            const auto blame = blamed(layered(rounded), blocked(floats, codes), { 0, 3, {} });
+            QVERIFY(blame.ok());
+            std::vector<BlamedUnit> blocks = blame->units;
+            std::erase_if(blocks, [](const BlamedUnit& unit) { return unit.kind != BlameKind::WeightBlock; });
+            const auto size = [](const BlamedUnit& u) { return std::abs(*u.forward) + std::abs(*u.backward); };
+            const auto worst = std::ranges::max_element(blocks, {}, size);
+            const std::string name
+                = "/model/layers." + std::to_string(layer) + "/w[" + std::to_string(block * size_t(kBlock)) + ":";
+            first += worst != blocks.end() && worst->unit.starts_with(name);
             ++cases;
         }
     QCOMPARE(first, cases);

@@ -27,7 +27,8 @@ public:
         setText(Backward, numberText(unit.backward));
         for (const int column : { Forward, Backward })
             setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
-        setData(Part, Qt::UserRole, unit.kind == BlameKind::Node ? toQt(unit.unit) : QString());
+        const bool inside = unit.kind == BlameKind::WeightBlock || unit.kind == BlameKind::Cache;
+        setData(Part, Qt::UserRole, unit.kind == BlameKind::Layer ? QString() : toQt(inside ? unit.parent : unit.unit));
     }
     bool operator<(const QTreeWidgetItem& other) const override
     {
@@ -47,8 +48,8 @@ BlameTree::BlameTree(Session& session, QWidget* parent)
     setAccessibleName(tr("Parts that moved the guess"));
     setHeaderLabels({ tr("part"), tr("forward"), tr("backward") });
     headerItem()->setToolTip(Part,
-        tr("Scope of names, or a node of the float model with those before it that have no "
-           "value which both models know"));
+        tr("Scope of names; a node of the float model with those before it that have no value which both models know; "
+           "some rows of its weight; what it remembers as codes"));
     headerItem()->setToolTip(Forward,
         tr("By how much it moves score(float's token) − score(quantized's token) when it is "
            "quantized, with all before it quantized and all behind it float. Below 0: "
@@ -75,16 +76,14 @@ void BlameTree::setBlame(const TokenBlame* blame)
     clear();
     if (!blame)
         return;
-    std::map<std::string, QTreeWidgetItem*> layers;
+    std::map<std::string, QTreeWidgetItem*> items; // by name: those that have parts stand before these
     for (const BlamedUnit& unit : blame->units) {
         auto* item = new BlameItem(unit);
-        const auto layer = layers.find(unit.parent);
-        if (unit.kind == BlameKind::Layer)
-            layers[unit.unit] = item;
-        if (unit.kind == BlameKind::Node && layer != layers.end())
-            layer->second->addChild(item);
+        if (const auto parent = items.find(unit.parent); !unit.parent.empty() && parent != items.end())
+            parent->second->addChild(item);
         else
             addTopLevelItem(item);
+        items[unit.unit] = item;
     }
     sortItems(Part, Qt::DescendingOrder);
     if (topLevelItemCount() > 0)
