@@ -34,6 +34,13 @@ double drawnWidth(const Histogram& histogram)
     return width;
 }
 
+/// Noise of rounding floats is drawn to its own width as a needle that hides all else.
+bool isSeen(const Histogram& noise, const Histogram& values)
+{
+    constexpr double kLeastWidth = 1e-6; ///< of the values'
+    return !noise.empty() && noise.largest() - noise.smallest() > kLeastWidth * (values.largest() - values.smallest());
+}
+
 QString rangeLabel(const PlotRange& range, const Number& clipped)
 {
     const bool symmetric = range.second > 0 && numberText(-range.first) == numberText(range.second);
@@ -81,7 +88,7 @@ DistributionView ofActivation(const ActivationRow& row, const ActivationRow* oth
     if (!row.quantHistogram.empty())
         data.series.push_back(named(binsOfCodes(row.quantHistogram, row.params, width),
             row.quantizer ? tr("dequantized") : tr("quantized model"), theme.quantSeries, Look::Outline));
-    if (!row.errorHistogram.empty())
+    if (isSeen(row.errorHistogram, row.floatHistogram))
         data.series.push_back(named(mergedBins(row.errorHistogram, drawnWidth(row.errorHistogram)), tr("noise"),
             theme.noiseSeries, Look::Dashed));
     addOther(data, other, row.quantizer || (other && other->quantizer), theme, width);

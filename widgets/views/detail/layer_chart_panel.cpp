@@ -7,6 +7,8 @@
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/theme/plot_theme.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace qs {
@@ -92,6 +94,14 @@ LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optio
     }
     if (data.items.empty())
         data.emptyText = LayerChartPanel::tr("The two models have no tensor in common.");
+    const auto drawn = [](const LineSeries& series) {
+        return std::ranges::any_of(series.values, [](double value) { return std::isfinite(value); });
+    };
+    if (!data.items.empty() && std::ranges::none_of(data.series, drawn)) {
+        data.emptyText = LayerChartPanel::tr("The two models compute the same: there is no noise to draw.");
+        data.items.clear();
+        data.series.clear();
+    }
     return data;
 }
 

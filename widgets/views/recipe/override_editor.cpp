@@ -116,6 +116,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     m_wrong->setObjectName(QStringLiteral("formWrong"));
     m_wrong->setWordWrap(true);
     buildFields();
+    orderTabs();
     connectFields();
     connect(&m_recipe, &RecipeView::changed, this, &OverrideEditor::refresh);
     connect(&session, &Session::snapshotChanged, this, &OverrideEditor::refresh);
@@ -213,6 +214,15 @@ void OverrideEditor::buildFields()
                             "saturates"));
     grid->setColumnStretch(1, 1);
     grid->setColumnStretch(3, 1);
+}
+
+/// The button that opens the fields, and then these as they stand.
+void OverrideEditor::orderTabs()
+{
+    QWidget* before = m_more;
+    for (QWidget* field : std::initializer_list<QWidget*> {
+             m_lowest, m_highest, m_scale, m_zeroPoint, m_type, m_symmetric, m_calibrator, m_reduce, m_percentile })
+        setTabOrder(std::exchange(before, field), field);
 }
 
 void OverrideEditor::connectFields()
@@ -374,14 +384,15 @@ void OverrideEditor::refreshTensor(const std::string& name)
     hint(m_highest, one ? numberText(params.high()) : QString());
     hint(m_scale, extentText(params.scale));
     hint(m_zeroPoint, extentText(params.zeroPoint));
-    const int offered = int(kOverrideTypes.size()) + 1 - (constant() ? 0 : kTypesOfWeightsAlone);
+    const auto type = said.type ? std::ranges::find(kOverrideTypes, *said.type) : kOverrideTypes.end();
+    const int at = type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1;
+    const int usual = int(kOverrideTypes.size()) + 1 - (constant() ? 0 : kTypesOfWeightsAlone);
+    const int offered = std::max(usual, at + 1); // a recipe may say more than is offered
     while (m_type->count() > offered)
         m_type->removeItem(m_type->count() - 1);
     while (m_type->count() < offered)
         m_type->addItem(toQt(dtypeName(kOverrideTypes[size_t(m_type->count()) - 1])));
-    const auto type = said.type ? std::ranges::find(kOverrideTypes, *said.type) : kOverrideTypes.end();
-    const int at = type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1;
-    m_type->setCurrentIndex(at < m_type->count() ? at : 0);
+    m_type->setCurrentIndex(at);
     m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);
     m_calibrator->setCurrentIndex(calibratorIndex(edits.recipe(), name));
     m_calibrator->setEnabled(!constant());

@@ -36,6 +36,7 @@ private:
     QHBoxLayout* buildFirstRow();
     int rowWidth(bool brief) const; ///< of the first row, all of it shown, with short words or whole ones
     void buildFields();
+    void orderTabs();
     void connectFields();
     void addChoice(
         QGridLayout* grid, QComboBox* combo, int row, int column, const QString& name, const QStringList& items);
