@@ -310,6 +310,16 @@ void LessonQuestionsTest::repairs()
     LessonAnswer given = answer({}, "1", "/stem/relu/Relu_output_0");
     given.recipe = *recipeChanges("tensors=null");
     QCOMPARE(asked.judged(given), QString("right"));
+    // The recipes are compared, not the words that make them.
+    const auto asReference = [&](const char* changes) {
+        given.recipe = *recipeChanges(changes);
+        const auto judged = judge(*asked.live, given, asked.snapshots);
+        return judged.ok() && judged->right && judged->asReference;
+    };
+    QVERIFY(asReference("tensors=null"));
+    QVERIFY(asReference("symmetric_activations=false tensors.\"/stem/relu/Relu_output_0\"=null"));
+    QVERIFY(!asReference("tensors.\"/stem/relu/Relu_output_0\".highest=3.4"));
+    given.recipe = *recipeChanges("tensors=null");
     LessonAnswer other = given;
     other.cause = "2";
     QCOMPARE(asked.judged(other), QString("it is not that cause"));

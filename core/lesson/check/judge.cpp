@@ -101,14 +101,19 @@ Result<JudgedAnswer> judgePick(const LiveStep& step, const std::string& text)
     return judged;
 }
 
+/// Whether both make the same recipe of the setup's, however they are written.
+bool sameRecipe(const LiveStep& step, const LessonJson& a, const LessonJson& b)
+{
+    const auto recipeWith = [&](const LessonJson& with) { return inputsOf(step.lesson(), step.step().setup, with); };
+    const auto one = recipeWith(a), other = recipeWith(b);
+    return one.ok() && other.ok() && one->recipe == other->recipe;
+}
+
 /// The misconception whose recipe the answer's is.
 std::optional<size_t> misconceptionOfRecipe(const LiveStep& step, const LessonJson& changes)
 {
-    const auto recipeWith = [&](const LessonJson& with) { return inputsOf(step.lesson(), step.step().setup, with); };
-    const auto given = recipeWith(changes);
-    for (size_t i = 0; given.ok() && i < step.step().misconceptions.size(); ++i)
-        if (const auto wrong = recipeWith(step.step().misconceptions[i].recipe);
-            wrong.ok() && wrong->recipe == given->recipe)
+    for (size_t i = 0; i < step.step().misconceptions.size(); ++i)
+        if (sameRecipe(step, step.step().misconceptions[i].recipe, changes))
             return i;
     return std::nullopt;
 }
@@ -123,6 +128,7 @@ Result<JudgedAnswer> judgeRecipe(const LiveStep& step, const LessonJson& changes
     judged.right = holds;
     QS_TRY(const LessonJson reference, step.reference());
     judged.reference = recipeText(reference);
+    judged.asReference = sameRecipe(step, reference, changes);
     if (!judged.right) {
         judged.why = "the goal is not reached with this recipe";
         judged.misconception = misconceptionOfRecipe(step, changes);

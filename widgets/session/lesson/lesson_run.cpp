@@ -346,9 +346,7 @@ void LessonRun::check(const LessonAnswer& answer)
             const JudgedAnswer& came = judgement.answer;
             if (came.right) {
                 answers().right = true;
-                const std::string made = recipeText(answer.recipe);
-                const bool same = !made.empty() && came.reference.ends_with(made);
-                finishStep(true, same ? std::string() : came.reference, judgement.explanation);
+                finishStep(true, came.asReference ? std::string() : came.reference, judgement.explanation);
             } else {
                 m_shown.told = tr("**Not right:** %1.").arg(toQt(came.why));
                 if (!judgement.shows.empty())
