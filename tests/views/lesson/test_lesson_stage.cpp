@@ -91,6 +91,9 @@ void LessonStageTest::yourModelsAreOpenedLater()
     QVERIFY(lesson.quiet());
     QVERIFY(lesson.run.shown().skipped.startsWith(QStringLiteral("No models of your own are open")));
     QVERIFY(!lesson.button("lessonCheck")->isVisible());
+    const auto* steps = lesson.panel.findChild<QListWidget*>(QStringLiteral("lessonSteps"));
+    const auto ticked = [&] { return steps->item(int(lesson.run.lesson().taught()))->text().startsWith(u'✓'); };
+    QVERIFY(!ticked()); // nothing was asked
     QVERIFY(lesson.panel.findChild<QTextBrowser*>(QStringLiteral("lessonText"))
                 ->toPlainText()
                 .contains(QStringLiteral("Open them now")));
@@ -103,6 +106,7 @@ void LessonStageTest::yourModelsAreOpenedLater()
     QVERIFY(lesson.quiet());
     QVERIFY2(lesson.run.question(), qPrintable(lesson.run.shown().skipped));
     QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+    QVERIFY(ticked());
     QVERIFY(lesson.click("lessonLeave"));
     QVERIFY(session.files().floatPath.empty());
 }

@@ -249,7 +249,7 @@ void LessonRun::show()
             m_shown = shown;
             if (step().question)
                 answers().skipped = shown.skipped.toStdString();
-            if (!question())
+            if (!step().question) // one that could not be asked is not done
                 m_progress.done.insert(index);
             if (sets)
                 setUp();
