@@ -414,6 +414,14 @@ Status LessonRun::startAgain(uint64_t seed)
     return {};
 }
 
+QStringList LessonRun::changesInWords() const
+{
+    const auto inputs = inputsOf(lesson(), step().setup);
+    if (!inputs.ok() || !inputs->recipe)
+        return {};
+    return qs::changesInWords(*inputs->recipe, m_session.recipe().recipe());
+}
+
 LessonResult LessonRun::result() const
 {
     LessonResult result;

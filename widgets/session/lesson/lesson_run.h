@@ -61,6 +61,7 @@ public:
     Status startAgain(uint64_t seed);
     /// Answer to a question of the kind Reach: what the session's recipe changes.
     LessonJson changes() const;
+    QStringList changesInWords() const; ///< the same for people
     LessonResult result() const;
     /// The whole lesson with its numbers, made by a worker. `answers`: those too.
     void print(bool answers, std::function<void(const std::vector<PrintedStep>&)> done);

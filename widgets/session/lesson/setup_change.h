@@ -5,6 +5,7 @@
 #include "core/project/snapshot/inputs.h"
 
 #include <QString>
+#include <QStringList>
 
 namespace qs {
 
@@ -15,5 +16,8 @@ void changeTo(Session& session, const Inputs& inputs, const QString& text);
 
 /// What the recipe of the session changes in that of a setup, as a JSON merge patch; null: nothing.
 LessonJson changesSince(const Recipe& setup, const Recipe& now);
+
+/// The same for people, one a setting or tensor: "Reduce range: off → on", "image: highest 3, range by mse".
+QStringList changesInWords(const Recipe& setup, const Recipe& now);
 
 } // namespace qs

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/lesson/answer_form.h"
 
-#include "core/lesson/check/answer_text.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/views/base/emptied_layout.h"
 #include "widgets/views/base/text/wrapped_text.h"
@@ -191,9 +190,9 @@ void AnswerForm::showChanges()
 {
     if (!m_changes || !m_run.active())
         return;
-    const LessonJson changes = m_run.changes();
-    m_changes->setText(changes.is_null() ? tr("Change the recipe in What-if, the Inspector or a histogram.")
-                                         : tr("Changed: %1").arg(breakable(toQt(recipeText(changes)))));
+    const QStringList changes = m_run.changesInWords();
+    m_changes->setText(changes.isEmpty() ? tr("Change the recipe in What-if, the Inspector or a histogram.")
+                                         : tr("Changed: %1").arg(breakable(changes.join(QStringLiteral("; ")))));
     emit edited();
 }
 
