@@ -5,6 +5,8 @@
 
 #include <QSettings>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
@@ -45,6 +47,14 @@ LessonProgress progressOf(const LessonJson& json)
 size_t doneOf(const LessonProgress& progress, size_t steps)
 {
     return size_t(std::distance(progress.done.begin(), progress.done.lower_bound(steps)));
+}
+
+bool hasAnswers(const LessonProgress& progress)
+{
+    return std::ranges::any_of(progress.answers, [](const auto& entry) {
+        const StepResult& step = entry.second;
+        return step.right || step.shown || step.hints > 0 || !step.tries.empty();
+    });
 }
 
 std::optional<LessonProgress> readProgress(const QString& lesson)

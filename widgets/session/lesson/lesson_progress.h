@@ -22,6 +22,8 @@ struct LessonProgress {
 
 /// How many of the first steps are done.
 size_t doneOf(const LessonProgress& progress, size_t steps);
+/// Something was answered, or help was asked for.
+bool hasAnswers(const LessonProgress& progress);
 
 /// Of the settings; nothing where the lesson was never begun.
 std::optional<LessonProgress> readProgress(const QString& lesson);

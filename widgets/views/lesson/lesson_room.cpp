@@ -10,6 +10,8 @@
 
 #include <QApplication>
 #include <QFileDialog>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QSettings>
 
 #include <algorithm>
@@ -191,7 +193,30 @@ void LessonRoom::startAgain(const QString& seed)
     const qulonglong value = seed.trimmed().toULongLong(&number);
     if (!number)
         return m_stage.tell(badUse("'" + seed.left(40).toStdString() + "' is no seed", "give a whole number from 0"));
-    if (const Status begun = m_run->startAgain(value); !begun.ok())
+    if (!m_run->active() || !hasAnswers(m_run->progress()))
+        return startWith(value);
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Quantscope"), tr("Start “%1” again?").arg(title()),
+        QMessageBox::Cancel, m_stage.window);
+    box->setObjectName(QStringLiteral("startAgainQuestion"));
+    box->setTextFormat(Qt::PlainText);
+    box->setInformativeText(tr("The answers that were given are lost then."));
+    const QPushButton* again = box->addButton(tr("&Start again"), QMessageBox::AcceptRole);
+    box->button(QMessageBox::Cancel)->setText(tr("&Cancel"));
+    box->setDefaultButton(QMessageBox::Cancel);
+    box->setEscapeButton(QMessageBox::Cancel);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    connect(box, &QMessageBox::finished, this, [this, box, again, value, id = m_run->lesson().id] {
+        if (box->clickedButton() == again && m_run->active() && m_run->lesson().id == id)
+            startWith(value);
+    });
+    box->open();
+}
+
+void LessonRoom::startWith(uint64_t seed)
+{
+    if (!m_run->active())
+        return;
+    if (const Status begun = m_run->startAgain(seed); !begun.ok())
         m_stage.tell(begun.issue());
 }
 

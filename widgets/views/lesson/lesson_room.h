@@ -46,7 +46,7 @@ public:
     /// Opens the step that teaches the first of these; says so where none does.
     void learn(const QStringList& topics);
     void leave();
-    void startAgain(const QString& seed);
+    void startAgain(const QString& seed); ///< asks first where answers would be lost
     void askForFolder();
     void askForResults(bool pdf);
     void askForHandout(bool answers);
@@ -66,6 +66,7 @@ private:
     void arrange();
     void keepProgress();
     void refreshOffer();
+    void startWith(uint64_t seed);
 
     Session& m_session;
     LessonPanel& m_panel;
