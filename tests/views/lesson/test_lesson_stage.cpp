@@ -111,7 +111,7 @@ void LessonStageTest::yourModelsAreOpenedLater()
     QVERIFY(session.files().floatPath.empty());
 }
 
-/// The Inspector would say the scale that is asked for.
+/// The Inspector would say the scale that is asked for; that of the step before is another one.
 void LessonStageTest::hiddenPanels()
 {
     ExampleWindow example;
@@ -123,7 +123,12 @@ void LessonStageTest::hiddenPanels()
         return found && found->isVisible();
     };
     QVERIFY(isThere("inspector") && isThere("tensors"));
+    const auto* image = example.session.activationAt(example.session.selection().current());
+    QVERIFY(image && image->name == "image");
+    const double scale = image->params.scale.front();
     QVERIFY(lesson.click("lessonNext"));
+    image = example.session.activationAt(example.session.selection().current());
+    QVERIFY(image && image->params.scale.front() != scale);
     QVERIFY(!isThere("inspector") && !isThere("tensors") && isThere("distribution") && isThere("lesson"));
     QVERIFY(isThere("graphCover")); // it has scales at its edges
     LessonAnswer wrong;
@@ -209,7 +214,8 @@ void LessonStageTest::handoutsHaveCharts()
     QCOMPARE(first.size(), size_t(1));
     QVERIFY(first[0].caption.startsWith(QStringLiteral("Values of image")));
     QVERIFY(first[0].vectors.size() > 1000);
-    QVERIFY(charts.of(printed[1].snapshot, steps[1], true).empty()); // it has the same
+    QCOMPARE(charts.of(printed[1].snapshot, steps[1], true).size(), size_t(1)); // with a range of its own
+    QVERIFY(charts.of(printed[2].snapshot, steps[2], true).empty()); // it has the same
     LessonStep hides = steps[0];
     hides.hide = { "distribution" };
     QVERIFY(LessonCharts().of(printed[0].snapshot, hides, true).empty());

@@ -243,6 +243,8 @@ void LessonWindowTest::setupIsUndoable()
     QVERIFY(example.ready());
     LessonWindow lesson(example);
     QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    lesson.run.goTo(1);
+    QVERIFY(lesson.quiet());
     const Recipe before = example.session.recipe().recipe();
     lesson.run.goTo(8);
     QVERIFY(lesson.quiet());

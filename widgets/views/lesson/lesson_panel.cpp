@@ -79,8 +79,8 @@ QString wholeText(const LessonRun& run, bool presenting)
     else
         parts << shown.text;
     if (run.step().own() && !run.lesson().own)
-        parts << LessonPanel::tr("Open them now: *File ▸ Open…*. Or leave the lesson, open them, and take it again: it "
-                                 "goes on here.");
+        parts << LessonPanel::tr("Open them now by the menu *File*: *Open float…*, *Open quantized…*, *Open data to "
+                                 "judge by…*. Or leave the lesson, open them, and take it again: it goes on here.");
     if (!shown.question.isEmpty())
         parts << QStringLiteral("### ") + LessonPanel::tr("Question") << shown.question;
     for (int i = 0; i < shown.hints.size(); ++i)
