@@ -5,6 +5,7 @@
 #include "core/lesson/file/read_lesson.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/lesson/lesson_topics.h"
+#include "widgets/session/lesson/setup_change.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/lesson/lesson_paper.h"
 #include "widgets/views/window/dock_layout.h"
@@ -13,6 +14,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -27,6 +29,10 @@ private slots:
     void wholeLesson_data();
     void wholeLesson();
     void byKeyboard();
+    void focusGivesNothingUp();
+    void startingAgainAsks();
+    void keysOfMenusAreFree();
+    void changesAreToldInWords();
     void wrongAnswersAndHints();
     void misconceptionIsRun();
     void leavingRestoresAll();
@@ -113,6 +119,106 @@ void LessonWindowTest::byKeyboard()
     for (const QWidget* field : lesson.panel.findChildren<QWidget*>())
         if (field->isVisible() && field->focusPolicy() & Qt::TabFocus && qobject_cast<const QLineEdit*>(field))
             QVERIFY2(!field->accessibleName().isEmpty(), qPrintable(field->objectName()));
+}
+
+/// What is disabled while the lesson works leaves the focus to nothing that shows the answer or gives the lesson up.
+void LessonWindowTest::focusGivesNothingUp()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    example.window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&example.window));
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    auto* number = lesson.panel.findChild<QLineEdit*>(QStringLiteral("lessonNumber"));
+    QTRY_COMPARE(QApplication::focusWidget(), number);
+    QPushButton* hint = lesson.button("lessonHint");
+    hint->setFocus();
+    QTest::keyClick(hint, Qt::Key_Space);
+    QVERIFY(lesson.quiet());
+    QTRY_COMPARE(QApplication::focusWidget(), hint);
+    QTest::keyClick(hint, Qt::Key_Return);
+    QVERIFY(lesson.quiet());
+    QTRY_COMPARE(QApplication::focusWidget(), hint);
+    QTest::keyClick(hint, Qt::Key_Space);
+    QVERIFY(lesson.quiet());
+    QCOMPARE(lesson.run.shown().hints.size(), 3);
+    QTRY_COMPARE(QApplication::focusWidget(), number); // there are no more
+    QTest::keyClicks(number, QStringLiteral("100"));
+    QTest::keyClick(number, Qt::Key_Return);
+    QVERIFY(lesson.quiet());
+    QTRY_COMPARE(number->selectedText(), QStringLiteral("100"));
+    QTest::keyClicks(number, QStringLiteral("50"));
+    QCOMPARE(number->text(), QStringLiteral("50"));
+    lesson.run.goTo(9); // changes of the recipe
+    QVERIFY(lesson.quiet());
+    QTRY_COMPARE(QApplication::focusWidget(), lesson.panel.findChild<QWidget*>(QStringLiteral("lessonText")));
+    lesson.button("lessonNext")->setFocus();
+    QTest::keyClick(lesson.button("lessonNext"), Qt::Key_Space);
+    QVERIFY(lesson.quiet());
+    QVERIFY(!lesson.button("lessonNext")->isEnabled()); // the last step
+    QTRY_COMPARE(QApplication::focusWidget(), lesson.panel.findChild<QWidget*>(QStringLiteral("lessonPick")));
+}
+
+void LessonWindowTest::startingAgainAsks()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    const auto question = [&] { return example.window.findChild<QMessageBox*>(QStringLiteral("startAgainQuestion")); };
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    lesson.room.startAgain(QStringLiteral("3"));
+    QVERIFY(lesson.quiet());
+    QVERIFY(!question()); // nothing is lost
+    QVERIFY(lesson.answers(lesson.reference()));
+    QVERIFY(lesson.click("lessonAgain"));
+    QVERIFY(question() && question()->isVisible());
+    QTest::keyClick(question(), Qt::Key_Escape);
+    QTRY_VERIFY(!question());
+    QVERIFY(lesson.run.result().steps.front().right);
+    QVERIFY(lesson.click("lessonAgain"));
+    for (QAbstractButton* button : question()->buttons())
+        if (question()->buttonRole(button) == QMessageBox::AcceptRole)
+            button->click();
+    QVERIFY(lesson.quiet());
+    QVERIFY(!lesson.run.result().steps.front().right);
+    QCOMPARE(lesson.run.progress().seed, uint64_t(3));
+}
+
+/// Alt and a letter open a menu in a lesson, too.
+void LessonWindowTest::keysOfMenusAreFree()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    QSet<QString> taken;
+    for (const QAction* menu : example.window.menuBar()->actions())
+        taken.insert(QKeySequence::mnemonic(menu->text()).toString());
+    for (const QAbstractButton* button : lesson.panel.findChildren<QAbstractButton*>()) {
+        const QString keys = button->shortcut().toString();
+        if (keys.isEmpty())
+            continue;
+        QVERIFY2(!taken.contains(keys), qPrintable(button->text()));
+        taken.insert(keys);
+    }
+}
+
+void LessonWindowTest::changesAreToldInWords()
+{
+    Recipe setup;
+    setup.symmetricActivations = true;
+    setup.tensors["a"].parts.front().lowest = -1;
+    QVERIFY(changesInWords(setup, setup).isEmpty());
+    Recipe now;
+    now.tensors["image"].parts.front().highest = 3;
+    now.tensors["image"].calibrator.emplace().kind = Calibrator::Percentile;
+    now.tensors["image"].calibrator->percentile = 99.9;
+    const QStringList words = changesInWords(setup, now);
+    QCOMPARE(words.size(), 3);
+    QVERIFY2(words[0].endsWith(QStringLiteral(": on → off")), qPrintable(words[0]));
+    QCOMPARE(words[1], QStringLiteral("a: lowest no longer set"));
+    QCOMPARE(words[2], QStringLiteral("image: highest 3, range by percentile, percentile 99.9"));
 }
 
 void LessonWindowTest::wrongAnswersAndHints()
@@ -226,7 +332,7 @@ void LessonWindowTest::leavingToTheStartPage()
         if (button->text().startsWith(QStringLiteral("Scale and zero")))
             first = button;
     QVERIFY(first);
-    QTest::mouseClick(first, Qt::LeftButton);
+    QTest::keyClick(first, Qt::Key_Return);
     QVERIFY(lesson.run.active() && lesson.quiet());
     QVERIFY(lesson.panel.isVisible());
     QVERIFY(window.windowTitle().startsWith(QStringLiteral("Scale and zero point")));

@@ -135,6 +135,7 @@ void AnswerForm::build()
         m_take = new QPushButton(this);
         m_take->setObjectName(QStringLiteral("lessonTake"));
         m_take->setProperty("link", true);
+        m_take->setAutoDefault(true); // Return presses it
         m_take->hide();
         connect(m_take, &QPushButton::clicked, this, [this] { m_pick->setText(selectedName()); });
         m_grid->addWidget(m_take, m_grid->rowCount(), 0, 1, 2, Qt::AlignLeft);
@@ -249,14 +250,17 @@ void AnswerForm::keyPressEvent(QKeyEvent* event)
         QWidget::keyPressEvent(event);
 }
 
+/// What was typed before is selected: the next answer takes its place.
 void AnswerForm::begin()
 {
-    if (m_choices)
-        m_choices->button(1)->setFocus(Qt::OtherFocusReason);
-    else if (m_number)
-        m_number->setFocus(Qt::OtherFocusReason);
-    else if (m_pick)
-        m_pick->setFocus(Qt::OtherFocusReason);
+    if (m_choices) {
+        QAbstractButton* const chosen = m_choices->checkedButton();
+        return (chosen ? chosen : m_choices->button(1))->setFocus(Qt::OtherFocusReason);
+    }
+    if (QLineEdit* const line = m_number ? m_number : m_pick) {
+        line->setFocus(Qt::OtherFocusReason);
+        line->selectAll();
+    }
 }
 
 } // namespace qs

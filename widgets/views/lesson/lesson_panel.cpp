@@ -20,6 +20,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -35,7 +36,7 @@ QPushButton* button(const QString& text, const char* name, QWidget* parent)
     auto* made = new QPushButton(text, parent);
     made->setObjectName(QLatin1String(name));
     made->setProperty("plain", true);
-    made->setAutoDefault(false);
+    made->setAutoDefault(true); // Return presses it
     return made;
 }
 
@@ -113,7 +114,7 @@ LessonPanel::LessonPanel(Session& session, LessonRun& run, QWidget* parent)
     , m_show(button(tr("Sho&w me"), "lessonShow", this))
     , m_next(button(tr("&Next"), "lessonNext", this))
     , m_setUp(button(tr("Set &up again"), "lessonSetUp", this))
-    , m_again(button(tr("Start a&gain"), "lessonAgain", this))
+    , m_again(button(tr("S&tart again"), "lessonAgain", this)) // F, E, V, R, L, G, S, H are keys of menus
 {
     auto* offer = new QWidget(this);
     auto* column = new QVBoxLayout(offer);
@@ -139,16 +140,13 @@ LessonPanel::LessonPanel(Session& session, LessonRun& run, QWidget* parent)
     const auto check = [this] {
         if (!m_check->isEnabled())
             return;
-        m_asked = true;
+        m_from = m_check;
         m_run.check(m_form->answer());
     };
     connect(m_form, &AnswerForm::submitted, this, check);
     connect(m_check, &QPushButton::clicked, this, check);
     connect(m_hint, &QPushButton::clicked, &run, &LessonRun::hint);
-    connect(m_show, &QPushButton::clicked, this, [this] {
-        m_asked = true;
-        m_run.showMe();
-    });
+    connect(m_show, &QPushButton::clicked, &run, &LessonRun::showMe);
     connect(m_setUp, &QPushButton::clicked, &run, &LessonRun::setUp);
     connect(m_next, &QPushButton::clicked, this, [this] { next(); });
     connect(m_again, &QPushButton::clicked, this, [this] { emit seedAsked(m_seed->text()); });
@@ -209,7 +207,7 @@ QWidget* LessonPanel::makeFoot()
     m_seed->setAccessibleName(tr("Seed: which variant of the lesson"));
     m_seed->setToolTip(tr("The same seed is the same lesson everywhere"));
     m_seed->setMaximumWidth(fontUnits(fontMetrics(), kSeedWidth));
-    auto* leave = button(tr("&Leave"), "lessonLeave", this);
+    auto* leave = button(tr("Le&ave"), "lessonLeave", this);
     leave->setToolTip(tr("Gives back what was open before"));
     connect(leave, &QPushButton::clicked, this, &LessonPanel::leaveAsked);
     auto* label = new QLabel(tr("Seed"), this);
@@ -260,6 +258,8 @@ void LessonPanel::next(int by)
 
 void LessonPanel::takeStep()
 {
+    keepFocus(*m_form, false); // what was asked goes
+    m_from = nullptr; // enter() follows
     m_form->ask();
     QWidget* before = m_text; // what is asked is made anew, which would put it last in the window
     for (QWidget* field : m_form->fields() + QList<QWidget*> { m_check, m_hint, m_show, m_next }) {
@@ -273,20 +273,56 @@ void LessonPanel::takeStep()
 
 void LessonPanel::enter()
 {
-    QPushButton* ask = m_run.step().hints.empty() ? m_show : m_hint;
-    QPushButton* first = m_run.question() ? ask : m_next;
-    first->setFocus(Qt::OtherFocusReason);
-    m_form->begin();
+    if (!m_form->isAncestorOf(window()->focusWidget())) // who answers already goes on
+        focusAnswer();
 }
 
-/// What was disabled gave the focus away, to whatever came next in the window.
+/// Never what gives the answer away or the lesson up.
+void LessonPanel::focusAnswer()
+{
+    const bool asks = m_run.question() && !m_run.shown().answered;
+    if (asks && !m_form->fields().isEmpty())
+        return m_form->begin();
+    QPushButton* const goes = asks ? m_check : m_next;
+    (goes->isEnabled() ? static_cast<QWidget*>(goes) : m_text)->setFocus(Qt::OtherFocusReason);
+}
+
+/// Qt gives the focus of what is disabled or hidden to whatever comes next in the window, "Start again" included. The
+/// text has it instead until focusNext().
+void LessonPanel::keepFocus(QWidget& of, bool stays)
+{
+    QWidget* const now = window()->focusWidget();
+    if (stays || !now || (now != &of && !of.isAncestorOf(now)))
+        return;
+    if (!m_from)
+        m_from = now;
+    m_text->setFocus(Qt::OtherFocusReason);
+}
+
+void LessonPanel::setUsable(QWidget& one, bool usable)
+{
+    keepFocus(one, usable);
+    one.setEnabled(usable);
+}
+
+void LessonPanel::setShown(QWidget& one, bool shown)
+{
+    keepFocus(one, shown);
+    one.setVisible(shown);
+}
+
+/// After what was asked of the lesson: further hints are a key away, else the answer is what comes next.
 void LessonPanel::focusNext()
 {
+    if (!m_from || m_run.busy())
+        return;
+    const QWidget* const from = std::exchange(m_from, nullptr);
     if (!m_run.active())
         return;
-    if (!m_run.shown().answered)
-        return m_form->begin();
-    (m_next->isEnabled() ? static_cast<QWidget*>(m_next) : m_text)->setFocus(Qt::OtherFocusReason);
+    if (from == m_hint && m_hint->isEnabled())
+        m_hint->setFocus(Qt::OtherFocusReason);
+    else
+        focusAnswer();
 }
 
 void LessonPanel::refresh()
@@ -311,23 +347,22 @@ void LessonPanel::refreshButtons()
     const ShownStep& shown = m_run.shown();
     const bool question = m_run.question() != nullptr;
     const bool asks = question && !shown.answered && shownYet(shown);
-    m_form->setVisible(question);
+    setShown(*m_form, question);
+    keepFocus(*m_form, asks);
     m_form->setOpen(asks);
-    for (QPushButton* one : { m_check, m_hint, m_show })
-        one->setVisible(question);
-    m_hint->setVisible(question && !m_run.step().hints.empty()); // an examination has none
-    m_check->setEnabled(asks && !m_run.busy() && m_form->complete());
-    m_hint->setEnabled(asks && !m_run.busy() && shown.hints.size() < 3);
+    for (QPushButton* one : { m_check, m_show })
+        setShown(*one, question);
+    setShown(*m_hint, question && !m_run.step().hints.empty()); // an examination has none
+    setUsable(*m_check, asks && !m_run.busy() && m_form->complete());
+    setUsable(*m_hint, asks && !m_run.busy() && shown.hints.size() < 3);
     m_hint->setText(shown.hints.size() >= 3 ? tr("No more hints") : tr("H&int %1 of 3").arg(shown.hints.size() + 1));
-    m_show->setEnabled(asks && !m_run.busy());
-    m_setUp->setVisible(m_run.moved());
+    setUsable(*m_show, asks && !m_run.busy());
+    setShown(*m_setUp, m_run.moved());
     const bool last = m_run.progress().step + 1 >= m_run.lesson().steps.size();
-    m_next->setEnabled(!last && !m_run.busy());
+    setUsable(*m_next, !last && !m_run.busy());
     m_next->setText(last ? tr("Last step") : tr("&Next"));
-    if (m_asked && !m_run.busy()) {
-        m_asked = false;
+    if (m_from && !m_run.busy())
         QMetaObject::invokeMethod(this, &LessonPanel::focusNext, Qt::QueuedConnection); // after panels that come back
-    }
     QPushButton* main = asks ? m_check : m_next;
     for (QPushButton* one : { m_check, m_next }) {
         setStyled(*one, "primary", one == main);

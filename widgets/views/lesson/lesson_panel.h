@@ -43,7 +43,11 @@ private:
     QWidget* makeButtons();
     QWidget* makeFoot();
     void takeStep();
+    void focusAnswer();
     void focusNext();
+    void keepFocus(QWidget& of, bool stays);
+    void setUsable(QWidget& one, bool usable);
+    void setShown(QWidget& one, bool shown);
     void refresh();
     void refreshText();
     void refreshButtons();
@@ -60,7 +64,7 @@ private:
     QPushButton *m_check, *m_hint, *m_show, *m_next, *m_setUp, *m_again;
     QWidget* m_foot = nullptr;
     bool m_presenting = false;
-    bool m_asked = false; ///< Check or Show me was pressed, and its job is not done
+    QWidget* m_from = nullptr; ///< had the focus when something was asked of the lesson, or lost it; compared only
     double m_scale = 1;
 };
 

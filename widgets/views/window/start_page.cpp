@@ -73,6 +73,7 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     const auto button = [&](const QString& text, auto signal, const char* kind) {
         auto* widget = new QPushButton(text, this);
         widget->setProperty(kind, true);
+        widget->setAutoDefault(true); // Return presses it, too
         connect(widget, &QPushButton::clicked, this, signal);
         m_buttons.push_back(widget);
     };
@@ -142,6 +143,7 @@ void StartPage::setLessons(const std::vector<StartLesson>& lessons)
         auto* button = new ElidedButton(Qt::ElideRight, this);
         button->setText(title.section(u':', 0, 0)); // what follows says it in more words
         button->setProperty("link", true);
+        button->setAutoDefault(true);
         button->setMostWidth(kColumnWidth);
         button->setToolTip(title + QStringLiteral("\n") + state);
         button->setAccessibleName(tr("%1: %2").arg(title, state));
@@ -170,6 +172,7 @@ void StartPage::refresh()
         auto* button = new ElidedButton(Qt::ElideMiddle, this);
         button->setText(RecentFiles::label(entry));
         button->setProperty("link", true);
+        button->setAutoDefault(true);
         const Inputs& inputs = entry.inputs;
         button->setMostWidth(kColumnWidth);
         button->setToolTip(!entry.project.isEmpty()
