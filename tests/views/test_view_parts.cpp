@@ -118,6 +118,7 @@ class TestViewParts : public QObject {
 private slots:
     void coloursStayWithinTheirLimits();
     void legendPaintsItsScale();
+    void legendLeavesRoomForTheSample();
     void legendEditsItsLimits();
     void pngShowsTheWholeGraph();
     void svgAndPdfAreAsLargeAsTheGraph();
@@ -161,6 +162,39 @@ void TestViewParts::legendPaintsItsScale()
         }
     }
     QVERIFY(legend.toolTip().startsWith(metricInfo(Metric::Accumulated).definition));
+}
+
+/// Texts give way to the chip, and the scale keeps its least width, however long the name of the sample is.
+void TestViewParts::legendLeavesRoomForTheSample()
+{
+    const QString name(60, u'x');
+    for (const bool stale : { false, true }) {
+        GraphLegend legend;
+        const auto* chip = legend.findChild<QPushButton*>(QStringLiteral("sampleChip"));
+        QVERIFY(chip);
+        for (int width = 300; width <= 900; width += 10) {
+            legend.resize(width, legend.sizeHint().height());
+            legend.setScale(Metric::Accumulated, { 0, 40 }, Theme::light(), { name, stale });
+            const GraphLegend::Line line = legend.line();
+            const QString at = QStringLiteral("%1 at %2").arg(stale ? "stale" : "now").arg(width);
+            QVERIFY2(legend.rect().contains(chip->geometry()), qPrintable(at));
+            QVERIFY2(line.scale.width() >= 40 && line.scale.right() < chip->x(), qPrintable(at));
+            QString all;
+            int x = 0; // texts stand beside each other
+            for (const auto& [place, text] : line.texts) {
+                QVERIFY2(place.left() >= x && place.right() < chip->x(), qPrintable(at + u' ' + text));
+                QVERIFY2(!place.intersects(line.scale), qPrintable(at + u' ' + text));
+                QVERIFY2(place.width() >= legend.fontMetrics().horizontalAdvance(text), qPrintable(at + u' ' + text));
+                x = place.right();
+                all += text;
+            }
+            QVERIFY2(all.contains(u"≤ 0") && all.contains(u"≥ 40"), qPrintable(at + u' ' + all));
+        }
+        const GraphLegend::Line wide = legend.line();
+        QVERIFY(wide.texts.front().second.startsWith(metricInfo(Metric::Accumulated).legend));
+        QCOMPARE(wide.texts[1].second.contains(QStringLiteral("before the changes")), stale);
+        QVERIFY(!wide.noNumber.isNull());
+    }
 }
 
 void TestViewParts::legendEditsItsLimits()

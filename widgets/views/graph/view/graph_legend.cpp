@@ -24,8 +24,7 @@ namespace {
 constexpr int kWhoseWidth = 140, kLeastWhose = 50; ///< font units for the name of a sample
 constexpr double kStaleScaleOpacity = 0.4; ///< of colours that are not of the recipe as it is
 constexpr int kBlocks = 10;
-constexpr int kNarrow = 420; ///< font units of width below which the scale stands alone
-constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kLegendGap = 8;
+constexpr int kLegendBar = 10, kScaleWidth = 160, kLeastScale = 40, kLegendMargin = 12, kLegendGap = 8;
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
 {
@@ -82,15 +81,92 @@ void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& them
     update();
 }
 
-/// At the right end; as much of the name as there is room for.
+/// At the right end; as much of the name as there is room for beside the shortest of the texts.
 void GraphLegend::placeSample()
 {
-    const int room
-        = std::clamp(width() / 3, fontUnits(fontMetrics(), kLeastWhose), fontUnits(fontMetrics(), kWhoseWidth));
-    m_sample->setText(tr("%1  ✕").arg(fontMetrics().elidedText(m_numbers.sample, Qt::ElideMiddle, room)));
-    m_sample->adjustSize();
-    const int high = std::min(m_sample->height(), height() - 4);
-    m_sample->setGeometry(width() - m_sample->width() - kLegendGap, (height() - high) / 2 + 1, m_sample->width(), high);
+    const QFontMetrics metrics = fontMetrics();
+    const int least = fontUnits(metrics, kLeastWhose);
+    int room = std::clamp(width() / 3, least, fontUnits(metrics, kWhoseWidth));
+    room = std::min(room, metrics.horizontalAdvance(m_numbers.sample));
+    const auto place = [&] {
+        m_sample->setText(tr("%1  ✕").arg(metrics.elidedText(m_numbers.sample, Qt::ElideMiddle, room)));
+        m_sample->adjustSize();
+        const int high = std::min(m_sample->height(), height() - 4);
+        m_sample->setGeometry(
+            width() - m_sample->width() - kLegendGap, (height() - high) / 2 + 1, m_sample->width(), high);
+    };
+    place();
+    if (const int missing = widthOf(wordings().back()) - end(); missing > 0 && room > least) {
+        room = std::max(least, room - missing);
+        place();
+    }
+}
+
+int GraphLegend::end() const { return m_numbers.sample.isEmpty() ? width() : m_sample->x(); }
+
+/// What goes first is in the tool tip, too.
+std::vector<GraphLegend::Wording> GraphLegend::wordings() const
+{
+    const MetricInfo info = metricInfo(m_metric);
+    const bool highIsGood = metricScale(m_metric).better == Better::Higher;
+    const QString worse = tr("worse"), better = tr("better");
+    const QString low = QStringLiteral("≤ %1").arg(numberText(m_limits.first));
+    const QString high = QStringLiteral("≥ %1").arg(numberText(m_limits.second));
+    const QString lowWord = (highIsGood ? worse : better) + u' ' + low;
+    const QString highWord = high + u' ' + (highIsGood ? better : worse);
+    QStringList number { QStringLiteral("%1, %2").arg(info.legend, info.unit) };
+    if (m_numbers.stale)
+        number << tr("· before the changes");
+    std::vector<Wording> all { { number, lowWord, highWord } };
+    if (m_numbers.stale)
+        for (const QString& before : { tr("before the changes"), tr("old numbers") })
+            all.push_back({ { before }, lowWord, highWord });
+    all.push_back({ {}, lowWord, highWord });
+    all.push_back({ {}, low, high });
+    return all;
+}
+
+int GraphLegend::widthOf(const Wording& wording) const
+{
+    const QFontMetrics metrics = fontMetrics();
+    int wide = kLegendMargin + metrics.horizontalAdvance(wording.low) + kLegendGap + kLeastScale + kLegendGap
+        + metrics.horizontalAdvance(wording.high) + kLegendMargin;
+    for (const QString& text : wording.before)
+        wide += metrics.horizontalAdvance(text) + kLegendGap;
+    return wording.before.isEmpty() ? wide : wide + kLegendGap;
+}
+
+GraphLegend::Line GraphLegend::line() const
+{
+    const QFontMetrics metrics = fontMetrics();
+    const int end = this->end(), top = (height() - kLegendBar) / 2;
+    const std::vector<Wording> all = wordings();
+    const auto fitting = std::ranges::find_if(all, [&](const Wording& one) { return widthOf(one) <= end; });
+    const Wording& wording = fitting == all.end() ? all.back() : *fitting;
+    Line line;
+    int x = kLegendMargin;
+    const auto write = [&](const QString& text) {
+        const int wide = metrics.horizontalAdvance(text);
+        if (x + wide <= end)
+            line.texts.push_back({ QRect(x, 0, wide, height()), text });
+        x += wide + kLegendGap;
+    };
+    for (const QString& text : wording.before)
+        write(text);
+    x += wording.before.isEmpty() ? 0 : kLegendGap;
+    write(wording.low);
+    const int room = end - x - kLegendGap - metrics.horizontalAdvance(wording.high) - kLegendMargin;
+    line.scale = QRect(x, top, std::clamp(room, 0, kScaleWidth) / kBlocks * kBlocks, kLegendBar);
+    x += line.scale.width() + kLegendGap;
+    write(wording.high);
+    const QString without = tr("no number");
+    if (x + 4 * kLegendGap + 2 * kLegendBar + metrics.horizontalAdvance(without) <= end) {
+        x += kLegendGap;
+        line.noNumber = QRect(x, top, 2 * kLegendBar, kLegendBar);
+        x += 2 * kLegendBar + kLegendGap;
+        write(without);
+    }
+    return line;
 }
 
 void GraphLegend::resizeEvent(QResizeEvent* event)
@@ -101,51 +177,26 @@ void GraphLegend::resizeEvent(QResizeEvent* event)
 
 void GraphLegend::paintEvent(QPaintEvent*)
 {
-    const MetricInfo info = metricInfo(m_metric);
-    const bool highIsGood = metricScale(m_metric).better == Better::Higher;
-    const QString worse = tr("worse"), better = tr("better");
+    const Line line = this->line();
     QPainter painter(this);
     painter.fillRect(rect(), m_theme.panel);
     painter.setPen(m_theme.grid);
     painter.drawLine(0, 0, width(), 0);
     painter.setPen(m_theme.muted);
-    int x = kLegendMargin;
-    const auto write = [&](const QString& text) {
-        painter.drawText(QRect(x, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
-        x += painter.fontMetrics().horizontalAdvance(text) + kLegendGap;
-    };
-    const bool narrow = width() < fontUnits(fontMetrics(), kNarrow); // the name of the number is in the tool tip, too
-    if (!narrow)
-        write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
-    if (m_numbers.stale)
-        write(narrow ? tr("before the changes") : tr("· before the changes"));
-    x += narrow ? 0 : kLegendGap;
-    write(QStringLiteral("%1 ≤ %2").arg(highIsGood ? worse : better, numberText(m_limits.first)));
-    const QString end = QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse);
-    const int right = m_numbers.sample.isEmpty() ? width() : m_sample->x();
-    const int room = right - x - kLegendGap - painter.fontMetrics().horizontalAdvance(end) - kLegendMargin;
-    const int scale = std::clamp(room, kBlocks, kScaleWidth) / kBlocks * kBlocks;
-    const int top = (height() - kLegendBar) / 2;
+    for (const auto& [place, text] : line.texts)
+        painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, text);
     painter.setOpacity(m_numbers.stale ? kStaleScaleOpacity : 1);
+    const int block = line.scale.width() / kBlocks;
     for (int i = 0; i < kBlocks; ++i) {
         const double value = m_limits.first + (m_limits.second - m_limits.first) * (i + 0.5) / kBlocks;
-        painter.fillRect(QRect(x + scale * i / kBlocks, top, scale / kBlocks, kLegendBar),
+        painter.fillRect(QRect(line.scale.x() + i * block, line.scale.y(), block, kLegendBar),
             metricColour(m_theme, m_metric, value, m_limits));
     }
     painter.setOpacity(1);
-    x += scale + kLegendGap;
-    write(end);
-    const QString without = tr("no number");
-    const int needed
-        = kLegendGap + 2 * kLegendBar + kLegendGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
-    if (x + needed <= right) {
-        x += kLegendGap;
+    if (!line.noNumber.isNull()) {
         painter.setBrush(m_theme.raised);
         painter.setPen(m_theme.border);
-        painter.drawRect(QRect(x, top, 2 * kLegendBar, kLegendBar));
-        painter.setPen(m_theme.muted);
-        x += 2 * kLegendBar + kLegendGap;
-        write(without);
+        painter.drawRect(line.noNumber);
     }
     if (hasFocus()) {
         painter.setBrush(Qt::NoBrush);

@@ -4,9 +4,11 @@
 #include "widgets/models/base/metric.h"
 #include "widgets/session/shown/theme.h"
 
+#include <QStringList>
 #include <QWidget>
 
 #include <utility>
+#include <vector>
 
 class QPushButton;
 
@@ -30,6 +32,13 @@ public:
         setScale(metric, limits, theme, Numbers());
     }
     void editLimits();
+    /// What is painted and where: nothing of it below the name of a sample.
+    struct Line {
+        std::vector<std::pair<QRect, QString>> texts;
+        QRect scale;
+        QRect noNumber; ///< the sample of its colour; null where there is not room for it
+    };
+    Line line() const;
     QSize sizeHint() const override { return { 420, 26 }; }
     QSize minimumSizeHint() const override { return { 160, 26 }; }
 
@@ -44,7 +53,15 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    /// What is said before the scale and at its ends.
+    struct Wording {
+        QStringList before;
+        QString low, high;
+    };
     void placeSample();
+    int end() const; ///< of the room for texts and scale
+    std::vector<Wording> wordings() const; ///< each needs less room than the one before
+    int widthOf(const Wording& wording) const; ///< with the least of a scale
 
     Metric m_metric = Metric::Accumulated;
     ColourLimits m_limits { 0, 40 };
