@@ -92,8 +92,9 @@ private:
         box.group = group;
         box.title = of.title;
         const uint32_t count = of.end - of.first;
-        box.subtitle = of.kind == BoxGroup::Kind::Run ? std::to_string(count / of.blocks) + " nodes each"
-                                                      : std::to_string(count) + " nodes";
+        const bool run = of.kind == BoxGroup::Kind::Run;
+        const uint32_t nodes = run ? count / of.blocks : count;
+        box.subtitle = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") + (run ? " each" : "");
         return box;
     }
 
