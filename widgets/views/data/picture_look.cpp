@@ -28,10 +28,11 @@ std::pair<double, double> extent(const std::vector<ChannelStatistics>& channels)
     return range;
 }
 
-/// What the quantizer of the first input holds.
+/// What the quantizer of the first input holds in the quantized file. What a recipe makes is calibrated with the data
+/// that are open, and says nothing of others.
 std::optional<ChannelStatistics> heldRange(const Snapshot& snapshot)
 {
-    if (!snapshot.quantModel || !snapshot.quantModel->quant)
+    if (snapshot.inputs.quantPath.empty() || !snapshot.quantModel || !snapshot.quantModel->quant)
         return {};
     const Graph& graph = snapshot.quantModel->graph();
     for (const ValueId input : graph.inputs()) {
