@@ -206,6 +206,7 @@ Result<ImageFolder> listImageFolder(const std::string& folder)
 {
     Listing listing;
     QS_CHECK(list(folder, "", 0, listing));
+    // Plainly, img10 before img2, as torchvision's ImageFolder does: samples have the same numbers there.
     std::sort(listing.files.begin(), listing.files.end());
     std::sort(listing.classes.begin(), listing.classes.end());
     ImageFolder images;
