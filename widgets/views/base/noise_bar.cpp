@@ -14,6 +14,7 @@ namespace qs {
 namespace {
 
 constexpr double kLeastShare = 0.001; ///< that is named where there is not room for all
+constexpr double kStaleNoiseOpacity = 0.4; ///< of colours that are not of the recipe as it is
 constexpr int kNoiseMargin = 12, kNoiseBarHeight = 8, kNoiseGap = 3;
 
 struct Part {
@@ -75,6 +76,12 @@ void NoiseBar::setNoise(const NoiseSplit& split, const Number& sqnrDb, const QSt
     update();
 }
 
+void NoiseBar::setStale(bool stale)
+{
+    m_stale = stale;
+    update();
+}
+
 QString NoiseBar::text() const { return m_note + u' ' + text(0); }
 
 QString NoiseBar::text(double leastShare) const
@@ -113,11 +120,13 @@ void NoiseBar::paintEvent(QPaintEvent*)
     const QRect area = rect().adjusted(kNoiseMargin, kNoiseGap, -kNoiseMargin, -kNoiseGap);
     const QRect bar(area.left(), area.top(), area.width(), kNoiseBarHeight);
     painter.fillRect(bar, m_theme.raised);
+    painter.setOpacity(m_stale ? kStaleNoiseOpacity : 1);
     paintNoise(painter, bar,
         { m_split.clipping.value_or(0), m_split.rounding.value_or(0), m_split.weights.value_or(0),
             m_split.inherited.value_or(0) },
         m_theme);
-    painter.setPen(m_theme.text);
+    painter.setOpacity(1);
+    painter.setPen(m_stale ? m_theme.muted : m_theme.text);
     const QRect line(area.left(), bar.bottom() + kNoiseGap, area.width(), fontMetrics().height());
     painter.drawText(line, Qt::AlignLeft, textFor(line.width()));
 }

@@ -23,6 +23,8 @@ public:
     void setTheme(const Theme& theme);
     /// `note` stands first: what the numbers are of ("now", "predicted").
     void setNoise(const NoiseSplit& split, const Number& sqnrDb, const QString& note);
+    void setStale(bool stale); ///< the numbers are of another recipe than the one at hand
+    bool stale() const { return m_stale; }
     QString text() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return { 120, sizeHint().height() }; }
@@ -38,6 +40,7 @@ private:
     NoiseSplit m_split;
     Number m_sqnrDb;
     QString m_note;
+    bool m_stale = false;
 };
 
 } // namespace qs

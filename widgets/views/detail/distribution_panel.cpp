@@ -65,6 +65,7 @@ DistributionPanel::DistributionPanel(Session& session, RecipeEdits& edits, QWidg
     });
     connect(&m_session, &Session::snapshotChanged, this, &DistributionPanel::refresh);
     connect(&m_session, &Session::themeChanged, this, &DistributionPanel::applyTheme);
+    connect(&m_session.numbers(), &NumbersAge::changed, this, &DistributionPanel::refresh);
     connect(&m_place, &ShownPlace::changed, this, &DistributionPanel::refresh);
     connect(&m_edits, &RecipeEdits::recipeChanged, this, &DistributionPanel::refresh);
     applyTheme();
@@ -114,6 +115,7 @@ void DistributionPanel::refresh()
         return;
     }
     m_noise->setNoise(at->noise, at->accumulated.sqnrDb, tr("measured"));
+    m_noise->setStale(m_session.numbers().stale());
     if (const auto draft = canMove ? draftRange(*at) : std::nullopt)
         preview(*draft);
     requestTicks();
@@ -130,6 +132,7 @@ void DistributionPanel::preview(const PlotRange& range)
         return;
     m_plot->showRange(range, predictedLabel(range, *noise));
     m_noise->setNoise(noise->split, noise->sqnrDb, tr("predicted"));
+    m_noise->setStale(false); // it is of the range that is shown
 }
 
 void DistributionPanel::setRange(const PlotRange& range, const QString& mergeKey)
