@@ -251,6 +251,21 @@ private slots:
         QCOMPARE(model.at(2).name, std::string("other"));
     }
 
+    /// Not the one share that they are sorted by.
+    void sharesAreCopiedAsText()
+    {
+        TensorModel model;
+        model.setSnapshot(withUnmatched(fake::comparison({}), 2));
+        int split = 0;
+        while (split < model.columnCount() && model.column(split).kind != ColumnKind::Split)
+            ++split;
+        QVERIFY(split < model.columnCount());
+        const QModelIndex cell = model.index(0, split);
+        QVERIFY(cell.data(SortRole).isValid());
+        QCOMPARE(cell.data(CopyRole).toString(), cell.data().toString());
+        QVERIFY(cell.data(CopyRole).toString().contains(QStringLiteral("inherit")));
+    }
+
     void everyMetricHasAColumn()
     {
         const TensorModel model;

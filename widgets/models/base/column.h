@@ -97,6 +97,8 @@ template <class Row> QVariant cellData(const Column<Row>& column, const Row& row
             return *number;
         return {};
     case CopyRole:
+        if (spec.kind == ColumnKind::Split) // the number that it is sorted by is but one of its shares
+            return cell.text(row);
         if (const Number number = isWritten(spec.kind) ? Number() : cell.number(row); number && std::isfinite(*number))
             return *number;
         return cell.text(row);
