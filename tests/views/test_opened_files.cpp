@@ -8,6 +8,7 @@
 #include <QUndoStack>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 using namespace qs;
@@ -73,6 +74,33 @@ private slots:
         QCOMPARE(work.session.snapshot()->inputs.quantPath, example("digits_qdq.onnx"));
         QVERIFY(!work.window.errorBar().isVisible());
         QVERIFY(!work.button(QStringLiteral("Swap")));
+    }
+
+    /// As they are in their files, when the work is given up.
+    void editedModelsOpenAnew()
+    {
+        std::function<void()> proceed;
+        Work work(m_folder->path());
+        QVERIFY(work.open(bothModels()));
+        QTRY_VERIFY_WITH_TIMEOUT(work.session.recipe().editable() && work.session.jobs().idle(), kPatience);
+        const Recipe file = work.session.recipe().recipe();
+        Recipe edited = file;
+        edited.reduceRange = !edited.reduceRange;
+        work.session.recipe().apply(QStringLiteral("Edit"), edited);
+        QVERIFY(work.session.unsaved());
+        work.session.setGuard([&proceed](const std::function<void()>& go) { proceed = go; });
+        openAnew(work.session, bothModels());
+        QVERIFY(proceed); // it was asked first
+        QVERIFY(work.session.recipe().recipe() == edited);
+        proceed();
+        QTRY_VERIFY_WITH_TIMEOUT(work.session.jobs().idle() && work.session.recipe().recipe() == file, kPatience);
+        QCOMPARE(work.session.recipe().stack().count(), 0);
+        QVERIFY(!work.session.unsaved());
+        proceed = nullptr;
+        openAnew(work.session, bothModels()); // nothing to lose
+        QVERIFY(!proceed);
+        QVERIFY(work.idle());
+        work.session.setGuard({});
     }
 
     void swappedFilesCanBeMeant()

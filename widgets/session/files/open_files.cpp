@@ -153,6 +153,19 @@ void openFiles(Session& session, const QStringList& paths, const Inputs& beside)
         });
 }
 
+void openAnew(Session& session, const Inputs& inputs)
+{
+    Opening opening = session.openingOf(inputs);
+    const RecipeEdits& edits = session.recipe();
+    if (!opening.otherModels && !(edits.recipe() == edits.base())) {
+        opening.otherModels = true; // or the edited recipe would go on
+        opening.files.links = {};
+        opening.base = { quantscopeRecipe(), ValueOrigin::Preset };
+        opening.recipe = opening.base.recipe;
+    }
+    session.open(opening);
+}
+
 void openRecent(Session& session, const RecentEntry& entry)
 {
     if (entry.project.isEmpty())

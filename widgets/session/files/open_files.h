@@ -33,6 +33,8 @@ void setArithmetic(Session& session, ArithmeticProfile profile); ///< of the qua
 /// opened beside what is open or being opened, or beside these. failed() tells of those that cannot be opened.
 void openFiles(Session& session, const QStringList& paths);
 void openFiles(Session& session, const QStringList& paths, const Inputs& beside);
+/// As they are in their files, also where these models are open and their recipe was edited.
+void openAnew(Session& session, const Inputs& inputs);
 void openRecent(Session& session, const RecentEntry& entry);
 
 } // namespace qs

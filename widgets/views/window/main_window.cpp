@@ -141,7 +141,7 @@ void MainWindow::buildCentre()
     connect(start, &StartPage::openFloat, this, [this] { askForFloat(m_session, this); });
     connect(start, &StartPage::openQuantized, this, [this] { askForQuantized(m_session, this); });
     connect(start, &StartPage::openData, this, [this] { askForData(m_session, this); });
-    connect(start, &StartPage::openExample, session, [session] { session->openInputs(exampleInputs()); });
+    connect(start, &StartPage::openExample, session, [session] { openAnew(*session, exampleInputs()); });
     connect(start, &StartPage::openProject, this, [this] { askForProject(m_session, this); });
     connect(
         start, &StartPage::openRecent, session, [session](const RecentEntry& entry) { openRecent(*session, entry); });

@@ -133,7 +133,7 @@ void addOpening(QMenu* menu, const WindowParts& parts)
     addRecentMenu(menu, parts);
     addFormer(menu, session);
     QAction* example = addEntry(menu, QStringLiteral("file.example"), tr("Open the &example"), {}, session,
-        [session, inputs = parts.example] { session->openInputs(inputs); });
+        [session, inputs = parts.example] { openAnew(*session, inputs); });
     enable(*example, !parts.example.floatPath.empty(), tr("The example is not installed"));
 }
 
