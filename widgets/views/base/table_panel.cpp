@@ -143,6 +143,7 @@ void TablePanel::buildTable()
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
     auto* over = new QVBoxLayout(m_emptyArea);
+    over->setContentsMargins(over->contentsMargins().left(), 0, over->contentsMargins().right(), 0);
     over->addStretch(1);
     over->addWidget(m_empty);
     over->addStretch(1);
@@ -243,6 +244,7 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event)
         m_widths->fit();
         keepRowsWhole();
         m_emptyArea->setGeometry(m_table->viewport()->geometry());
+        fitEmpty();
         m_reveal->start(); // the scroll bars know the new size only after this event
     }
     return Panel::eventFilter(watched, event);
@@ -262,6 +264,23 @@ void TablePanel::addToEmpty(QWidget* widget)
 {
     auto* over = static_cast<QVBoxLayout*>(m_emptyArea->layout());
     over->insertWidget(over->count() - 1, widget, 0, Qt::AlignHCenter);
+}
+
+/// What stands below the text keeps its height; of the text there are as many whole lines as there is room for.
+void TablePanel::fitEmpty()
+{
+    const QLayout* over = m_emptyArea->layout();
+    int room = m_emptyArea->height();
+    for (int i = 0; i < over->count(); ++i)
+        if (const QWidget* widget = over->itemAt(i)->widget(); widget && widget != m_empty && !widget->isHidden())
+            room -= widget->sizeHint().height() + over->spacing();
+    const int line = m_empty->fontMetrics().lineSpacing();
+    const QMargins margins = over->contentsMargins();
+    const bool whole = m_empty->heightForWidth(m_emptyArea->width() - margins.left() - margins.right()) <= room;
+    m_empty->setMaximumHeight(whole ? QWIDGETSIZE_MAX : std::max(1, room / line) * line);
+    m_empty->setAlignment(whole ? Qt::AlignCenter : Qt::AlignHCenter | Qt::AlignTop);
+    m_empty->setToolTip(whole ? QString() : m_empty->text());
+    m_empty->setVisible(whole || room >= line);
 }
 
 void TablePanel::sortWorstFirst(int column)
@@ -379,6 +398,7 @@ void TablePanel::showInfo()
         m_empty->setText(tr("No row has all these words. Clear the filter to see all."));
     else if (empty && m_setup.emptyText)
         m_empty->setText(m_setup.emptyText(snapshot));
+    fitEmpty();
 }
 
 void TablePanel::refreshTexts()

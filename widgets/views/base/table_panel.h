@@ -73,6 +73,7 @@ private:
     void reveal();
     QString orderText() const;
     void showInfo();
+    void fitEmpty();
     QWidget* makeFooter();
     void showRecipe();
     bool shownByDefault(int column) const;
