@@ -3,10 +3,15 @@
 
 #include "widgets/views/base/text/font_units.h"
 
+#include <QApplication>
+#include <QDockWidget>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QMainWindow>
+#include <QMenu>
+#include <QMenuBar>
 #include <QPainter>
 #include <QPainterPath>
 #include <QPushButton>
@@ -241,8 +246,31 @@ void Tour::start()
         connect(m_callOut, &CallOut::backAsked, this, [this] { go(m_step - 1); });
         connect(m_callOut, &CallOut::endAsked, this, &Tour::end);
         m_window.installEventFilter(this);
+        watch();
     }
     go(0);
+}
+
+/// With a panel that comes to the front of its tabs, the one that was there stands out of sight, and the window raises
+/// its middle over the call-out. A menu keeps the focus when it closes.
+void Tour::watch()
+{
+    for (QDockWidget* dock : m_window.findChildren<QDockWidget*>(Qt::FindDirectChildrenOnly))
+        dock->installEventFilter(this);
+    if (const auto* window = qobject_cast<QMainWindow*>(&m_window); window && window->centralWidget())
+        window->centralWidget()->installEventFilter(this);
+    for (const QMenuBar* bar : m_window.findChildren<QMenuBar*>(Qt::FindDirectChildrenOnly))
+        for (const QAction* action : bar->actions())
+            if (const QMenu* menu = action->menu())
+                connect(menu, &QMenu::aboutToHide, this, [this] { QTimer::singleShot(0, this, &Tour::takeFocus); });
+}
+
+void Tour::takeFocus()
+{
+    const QWidget* has = QApplication::focusWidget();
+    if (running() && m_window.isActiveWindow() && !QApplication::activePopupWidget()
+        && (!has || qobject_cast<const QMenuBar*>(has)))
+        m_callOut->next->setFocus(Qt::OtherFocusReason);
 }
 
 void Tour::end()
@@ -278,7 +306,8 @@ void Tour::place()
     if (!running() || !m_callOut)
         return;
     const QRect room = m_window.rect().adjusted(kBesideBubble, kBesideBubble, -kBesideBubble, -kBesideBubble);
-    const bool there = m_target && m_target->isVisible() && m_target->window() == &m_window;
+    const bool there = m_target && m_target->isVisible() && m_target->window() == &m_window
+        && m_window.rect().intersects(QRect(m_target->mapTo(&m_window, QPoint()), m_target->size()));
     const QRect target = there ? QRect(m_target->mapTo(&m_window, QPoint()), m_target->size()) : m_window.rect();
     m_callOut->setGeometry(besides(target, m_callOut->size(), room));
     m_pointer->setGeometry(m_window.rect());
@@ -295,7 +324,7 @@ bool Tour::eventFilter(QObject* watched, QEvent* event)
         m_callOut->next->setFocus(Qt::ActiveWindowFocusReason);
     if (running()
         && (type == QEvent::Resize || type == QEvent::Move || type == QEvent::Show || type == QEvent::Hide
-            || type == QEvent::ParentChange))
+            || type == QEvent::ParentChange || type == QEvent::ZOrderChange))
         QTimer::singleShot(0, this, &Tour::place); // the layout is done then
     return QObject::eventFilter(watched, event);
 }

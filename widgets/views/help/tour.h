@@ -55,6 +55,7 @@ public:
     int step() const { return m_step; }
     CallOut* callOut() const { return m_callOut; }
     QWidget* target() const { return m_target; } ///< what is pointed at
+    bool pointing() const { return m_pointer && m_pointer->isVisible(); } ///< the target is in sight
     /// From now on it starts by itself when this model is open for the first time, and was never ended before.
     void offerFor(const std::string& floatPath);
     static bool seen();
@@ -63,6 +64,8 @@ private:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void go(int step);
     void place();
+    void watch(); ///< what may cover the call-out, or its target
+    void takeFocus(); ///< where nothing else of the window has it
 
     QWidget& m_window;
     Session& m_session;
