@@ -133,7 +133,7 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
 /// For a search that has one range to choose from, as with ONNX Runtime's numbers.
 QPushButton* RecipeForm::makeEntropyHint()
 {
-    auto* hint = new QPushButton(tr("Nothing to search: use %1 bins").arg(kSearchBins), this);
+    auto* hint = new QPushButton(tr("Use %1 bins").arg(kSearchBins), this);
     hint->setProperty("link", true);
     hint->setObjectName(QStringLiteral("entropyHint"));
     hint->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
