@@ -12,6 +12,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMimeData>
+#include <QStandardPaths>
 #include <QUrl>
 
 #include <array>
@@ -63,7 +64,7 @@ QFileDialog* askToWrite(
     const QString open = openPath(session);
     const QString name
         = open.isEmpty() ? QString() : QFileInfo(open).completeBaseName() + kind.tail + QLatin1Char('.') + kind.suffix;
-    const QString proposed = QDir(startFolder(session)).filePath(name);
+    const QString proposed = QDir(folderToWriteTo(startFolder(session))).filePath(name);
     return askWhereToWrite(parent, kind.title, proposed, kind.filter, kind.suffix, std::move(chosen));
 }
 
@@ -72,6 +73,14 @@ QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
 QString arrayFilter() { return tr("Arrays (*.npz *.npy);;All files (*)"); }
 
 } // namespace
+
+QString folderToWriteTo(const QString& wished)
+{
+    if (QFileInfo(wished).isWritable())
+        return wished;
+    const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+    return QFileInfo(documents).isWritable() ? documents : QDir::homePath();
+}
 
 void askForFloat(Session& session, QWidget* parent)
 {

@@ -42,6 +42,8 @@ void askForProject(Session& session, QWidget* parent);
 /// Where to save the project.
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen,
     std::function<void()> cancelled);
+/// The folder that a dialog to write a file begins with: the wished one where it takes files, else one of the user's.
+QString folderToWriteTo(const QString& wished);
 /// Local files of a drop, empty when there are none.
 QStringList droppedFiles(const QMimeData* data);
 
