@@ -2,6 +2,7 @@
 // What the nodes of a quantized file that another tool made, with names of its own, are in the recipe.
 #include "core/onnx/write/export.h"
 #include "core/project/snapshot/quantized_example.h"
+#include "core/quant/recipe/recipe_edit.h"
 #include "tests/support/foreign_model.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/recipe/recipe_view.h"
@@ -187,6 +188,13 @@ private slots:
         QCOMPARE(nodeMarkText(NodeMark::OfFile), QStringLiteral("as in the file"));
         QVERIFY(view.isOfFile(std::vector { *view.find("n_y") }));
         QVERIFY(!view.isOfFile(std::vector { *view.find("n_y"), *view.find("n_c") }));
+        session.setAutoRun(false);
+        const size_t excluded = *view.find("n_c"); // by the user: it is not as in the file
+        session.recipe().apply(QStringLiteral("Exclude"),
+            withNodes(session.recipe().recipe(), view.nodes(), std::vector { excluded }, false));
+        QVERIFY(view.mark("n_c") == NodeMark::FloatInDraft);
+        QVERIFY(!view.states()[excluded].quantized && !view.states()[excluded].ofFile);
+        QVERIFY(view.states()[*view.find("n_y")].ofFile);
     }
 };
 

@@ -111,7 +111,8 @@ void RecipeView::takePairs(const Snapshot& snapshot)
         m_pairs.try_emplace(pair.quantValue, snapshot.floatModel->graph().value(pair.floatValue).name);
 }
 
-/// A pooling that another exporter wrote as a mean has no rule in a recipe, and computes with codes in the file.
+/// A pooling that another exporter wrote as a mean has no rule in a recipe, and computes with codes in the file. One
+/// that was excluded since is none of these.
 void RecipeView::takeFileNodes(const Snapshot& snapshot)
 {
     if (!snapshot.comparison || snapshot.inputs.quantPath.empty()
@@ -121,7 +122,7 @@ void RecipeView::takeFileNodes(const Snapshot& snapshot)
     for (const FloatNodeRow& row : snapshot.comparison->floatNodes)
         inFloat.insert(row.node);
     for (size_t n = 0; n < m_nodes.size(); ++n)
-        m_now[n].ofFile = !m_now[n].quantized && !inFloat.contains(m_nodes[n].name);
+        m_now[n].ofFile = !m_now[n].quantized && !m_before[n].quantized && !inFloat.contains(m_nodes[n].name);
 }
 
 std::optional<size_t> RecipeView::find(const std::string& name) const
