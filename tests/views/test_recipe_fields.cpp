@@ -32,10 +32,10 @@ struct Fields {
     ShownPlace place { session };
     OverrideEditor editor { session, view, place };
 
-    Fields()
+    explicit Fields(const Inputs& inputs = bundledExample(20))
     {
         session.setAutoRun(false);
-        session.openInputs(bundledExample(20));
+        session.openInputs(inputs);
         form.show();
         editor.show();
     }
@@ -354,6 +354,21 @@ private slots:
         QVERIFY(fields.session.recipe().recipe() == before);
         QVERIFY(fields.noteWith(QStringLiteral("Recalibrate")));
         QCOMPARE(calibrator->currentIndex(), -1);
+    }
+
+    /// Also before there are data.
+    void theCalibratorOfAFileIsUnknown()
+    {
+        Inputs models = bundledExample();
+        models.data = {};
+        Fields fields(models);
+        QVERIFY(QTest::qWaitFor(
+            [&] { return fields.session.recipe().editable() && fields.session.jobs().idle(); }, kPatience));
+        QVERIFY(!fields.session.comparison());
+        const auto* calibrator = qobject_cast<QComboBox*>(fields.form.editor("calibration.method"));
+        QVERIFY(calibrator);
+        QCOMPARE(calibrator->currentIndex(), -1);
+        QCOMPARE(calibrator->placeholderText(), QStringLiteral("unknown"));
     }
 
     /// Weights with scales of their own: the settings for all of them say that they do nothing, with a way out.

@@ -62,6 +62,11 @@ QuantizedNames quantizedNames(Session& session)
         for (const WeightRow& row : comparison->weights)
             if (!row.bias)
                 names.weights.push_back(row.name);
+    } else if (const auto& model = snapshot->floatModel;
+               model && model->draft && session.recipe().baseOrigin() == ValueOrigin::Imported) {
+        for (const auto& [name, said] : session.recipe().base().tensors) // until data tell which are compared
+            if (!model->draft->constant(name) && givesRange(session.recipe().base(), name))
+                names.activations.push_back(name);
     }
     return names;
 }
