@@ -533,6 +533,9 @@ private slots:
         example.window.advisor().search(0.01);
         QVERIFY(QTest::qWaitFor([&] { return !example.window.advisor().found().empty(); }, kPatience));
         QVERIFY(panel->found()->model()->rowCount() >= 1);
+        const auto* found = static_cast<const FoundRecipeModel*>(panel->found()->model());
+        QTRY_VERIFY(
+            !panel->found()->isColumnHidden(found->columnOf(FoundRecipeModel::Key::Accuracy))); // it decides first
         const std::lock_guard lock(g_workMutex); // or the count of what was on the GUI thread would say nothing
         for (const char* what : { "build", "import", "layout", "quantize", "run", "sensitivity" })
             QVERIFY2(g_work.contains(what), what);

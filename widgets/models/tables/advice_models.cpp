@@ -70,10 +70,14 @@ FoundRecipeModel::FoundRecipeModel(QObject* parent)
     addColumns({
         { { tr("recipe"), tr("Calibrator, granularity and range of weights; the rest as it is now"), {}, Text },
             words<R>(&R::name), [](const R& row) { return toQt(row.name); } },
-        { { tr("output"), tr("SQNR of the first output in dB, higher is better"), {}, Value, kUp, true, Key::Sqnr },
+        { { tr("output"),
+              tr("SQNR of the first output in dB, higher is better. The recipes are sorted by accuracy where there is "
+                 "one, then by this."),
+              {}, Value, kUp, true, Key::Sqnr },
             words<R>(recipeSqnr, in(&R::numbers, &RunNumbers::outputSqnrDb)), recipeSqnr },
-        { { tr("accuracy"), tr("Share of samples with the right class; needs labels"), {}, Value, kUp, true,
-              Key::Accuracy },
+        { { tr("accuracy"),
+              tr("Share of samples with the right class; needs labels. The recipes are sorted by it, the best first."),
+              {}, Value, kUp, true, Key::Accuracy },
             percents<R>(in(&R::numbers, &RunNumbers::accuracy)), recipeAccuracy },
     });
 }

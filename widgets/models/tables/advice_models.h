@@ -27,7 +27,7 @@ protected:
     bool isSame(const UnitAdvice& a, const UnitAdvice& b) const override { return a.unit.name == b.unit.name; }
 };
 
-/// Recipes that a search found, best first.
+/// Recipes that a search found, best first: by accuracy where there is one, then by SQNR.
 class FoundRecipeModel : public RowModel<FoundRecipe> {
     Q_OBJECT
 public:

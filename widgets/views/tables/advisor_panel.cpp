@@ -167,7 +167,7 @@ void AdvisorPanel::refresh()
         refreshCurve();
     }
     if (m_foundModel.rowCount() != int(m_advisor.found().size()) || !running)
-        m_foundModel.setFound(m_advisor.found());
+        setFound();
     dim(*m_ranking, m_shown && !m_advisor.measuredThis());
     dim(*m_found, !m_advisor.found().empty() && !m_advisor.foundForThis());
     const bool any = m_shown || !m_advisor.found().empty();
@@ -216,8 +216,26 @@ bool AdvisorPanel::eventFilter(QObject* watched, QEvent* event)
     if (event->type() == QEvent::Resize && watched == m_ranking->viewport())
         fitColumns(*m_ranking, m_sensitivity, { Unit::Gain, Unit::Macs, Unit::Without, Unit::Alone, Unit::Op });
     else if (event->type() == QEvent::Resize && watched == m_found->viewport())
-        fitColumns(*m_found, m_foundModel, { FoundRecipeModel::Key::Sqnr, FoundRecipeModel::Key::Accuracy });
+        fitFound();
     return Panel::eventFilter(watched, event);
+}
+
+void AdvisorPanel::setFound()
+{
+    m_foundModel.setFound(m_advisor.found());
+    fitFound();
+}
+
+/// What the recipes are sorted by is seen first.
+void AdvisorPanel::fitFound()
+{
+    using Found = FoundRecipeModel::Key;
+    const bool judged = std::ranges::any_of(
+        m_advisor.found(), [](const FoundRecipe& row) { return row.numbers.accuracy.has_value(); });
+    if (judged)
+        fitColumns(*m_found, m_foundModel, { Found::Accuracy, Found::Sqnr });
+    else
+        fitColumns(*m_found, m_foundModel, { Found::Sqnr, Found::Accuracy });
 }
 
 /// Shows the columns that have room beside the name, those first that say most.

@@ -33,6 +33,8 @@ private:
     void buildHeader();
     void buildTables();
     static void fitColumns(QTableView& table, const ColumnModel& model, std::initializer_list<ColumnKey> keys);
+    void setFound();
+    void fitFound();
     QTableView* makeTable(QAbstractItemModel& model, const QString& name);
     void refresh();
     void refreshCurve();
