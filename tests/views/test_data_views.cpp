@@ -2,7 +2,9 @@
 #include "tests/support/real_build.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/data/fixed_inputs_dialog.h"
+#include "widgets/views/data/picture_look.h"
 #include "widgets/views/data/prepare_dialog.h"
 #include "widgets/views/data/preprocess_dialog.h"
 #include "widgets/views/data/preprocess_form.h"
@@ -17,12 +19,14 @@
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
+#include <QDockWidget>
 #include <QDropEvent>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <QMenuBar>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSettings>
@@ -429,6 +433,84 @@ private slots:
         QCOMPARE(tour.step(), 0);
         QTest::keyClick(tour.callOut()->next, Qt::Key_Escape);
         QVERIFY(!tour.running());
+    }
+
+    /// Behind another tab the target has no frame, and the call-out stays in sight.
+    void theTourFollowsTheTabs()
+    {
+        Shown shown(example("digits_qdq_narrow.onnx"));
+        QVERIFY(shown.compared());
+        Tour& tour = shown.window.tour();
+        tour.start();
+        QDockWidget *dock = nullptr, *other = nullptr;
+        for (size_t step = 0; step < tourSteps().size() && !other; ++step) {
+            dock = nullptr;
+            for (QWidget* at = tour.target(); at && !dock; at = at->parentWidget())
+                dock = qobject_cast<QDockWidget*>(at);
+            if (dock)
+                for (QDockWidget* beside : shown.window.tabifiedDockWidgets(dock))
+                    other = beside->isHidden() ? other : beside;
+            if (!other)
+                QTest::keyClick(tour.callOut()->next, Qt::Key_Right);
+        }
+        QVERIFY(other && tour.running());
+        QTRY_VERIFY(tour.pointing());
+        other->raise();
+        QTRY_VERIFY(!tour.pointing());
+        const auto onTop = [&] {
+            const QWidget* at = shown.window.childAt(tour.callOut()->geometry().center());
+            return at && (at == tour.callOut() || tour.callOut()->isAncestorOf(at));
+        };
+        QTRY_VERIFY(tour.callOut()->isVisible() && onTop());
+        dock->raise();
+        QTRY_VERIFY(tour.pointing() && onTop());
+        tour.end();
+    }
+
+    void theTourHasTheFocusAfterAMenu()
+    {
+        Shown shown(example("digits_qdq_narrow.onnx"));
+        QVERIFY(shown.compared());
+        shown.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&shown.window));
+        Tour& tour = shown.window.tour();
+        tour.start();
+        QTRY_VERIFY(tour.callOut()->next->hasFocus());
+        QMenu* menu = shown.window.menuBar()->actions().front()->menu();
+        QVERIFY(menu);
+        tour.callOut()->next->clearFocus();
+        menu->popup(shown.window.mapToGlobal(QPoint()));
+        QTRY_VERIFY(menu->isVisible());
+        QTest::keyClick(menu, Qt::Key_Escape);
+        QTRY_VERIFY(!menu->isVisible() && tour.callOut()->next->hasFocus());
+        QTest::keyClick(tour.callOut()->next, Qt::Key_Return);
+        QCOMPARE(tour.step(), 1);
+        tour.end();
+    }
+
+    /// What a recipe made says nothing of other pictures.
+    void onlyAQuantizedFileHoldsARange()
+    {
+        Shown shown(example("digits_qdq_narrow.onnx"));
+        QVERIFY(shown.compared());
+        Snapshot now = *shown.session.snapshot();
+        QVERIFY(!now.inputs.quantPath.empty());
+        const auto held = [&now] {
+            return std::ranges::any_of(knownOfInput(now, "elsewhere", true),
+                [](const StatisticsRow& row) { return row.title == QStringLiteral("Quantized file holds"); });
+        };
+        QVERIFY(held());
+        now.inputs.quantPath.clear();
+        QVERIFY(!held());
+    }
+
+    void filesAreProposedWhereTheyCanBeWritten()
+    {
+        const QTemporaryDir folder;
+        QCOMPARE(folderToWriteTo(folder.path()), folder.path());
+        const QString none = folder.filePath(QStringLiteral("none"));
+        const QString proposed = folderToWriteTo(none);
+        QVERIFY2(proposed != none && QFileInfo(proposed).isWritable(), qPrintable(proposed));
     }
 
     void theTourIsOfferedOnce()

@@ -3,7 +3,9 @@
 #include "tests/views/support/example_window.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/detail/distribution_panel.h"
 #include "widgets/views/detail/inspector_panel.h"
 #include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
@@ -13,6 +15,7 @@
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/recipe/what_if_panel.h"
+#include "widgets/views/tables/saturation_panel.h"
 #include "widgets/views/theme/restyling.h"
 #include "widgets/views/theme/style.h"
 
@@ -231,6 +234,8 @@ private slots:
         auto* summary = example.window.findChild<FindingCard*>()->findChild<QLabel*>(QStringLiteral("findingText"));
         QTableView& values = *example.window.findChild<InspectorPanel*>()->findChild<QTableView*>();
         QVERIFY(summary && summary->isEnabled());
+        const auto* noise = example.window.findChild<DistributionPanel*>()->findChild<NoiseBar*>();
+        QVERIFY(noise && !noise->stale());
         const auto column = [&values] { // the values, beside their names
             const int left = values.columnViewportPosition(1);
             return values.viewport()->grab().toImage().copy(
@@ -242,6 +247,7 @@ private slots:
         QVERIFY(example.session.numbers().stale());
         QVERIFY(plots[0]->dimmed() && canvas.look().stale);
         QVERIFY(!summary->isEnabled());
+        QVERIFY(noise->stale());
         QVERIFY(column() != before);
         const auto* chip = example.window.findChild<QLabel*>(QStringLiteral("changesChip"));
         QVERIFY(chip->isVisible() && chip->text().contains(QStringLiteral("not run")));
@@ -253,6 +259,7 @@ private slots:
         QVERIFY(example.settled());
         QVERIFY(!example.session.numbers().stale());
         QVERIFY(!plots[0]->dimmed() && !canvas.look().stale);
+        QVERIFY(!noise->stale());
         QVERIFY(!chip->isVisible());
         QVERIFY(example.session.selectedActivation());
         QCOMPARE(example.session.selectedActivation()->name, name); // also where another one is the worst now
@@ -338,6 +345,26 @@ private slots:
         QVERIFY(tree.matchText().isVisible());
     }
 
+    /// Below the text, which gives way, however low the panel is.
+    void theButtonOfAnEmptyTableKeepsItsHeight()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        SaturationPanel panel(example.session);
+        panel.show();
+        const QPushButton* button = nullptr;
+        for (const QPushButton* one : panel.findChildren<QPushButton*>())
+            if (one->text() == QStringLiteral("Switch to integer-avx2"))
+                button = one;
+        QVERIFY(button);
+        for (const int height : { 400, 220, 180, 140, 100 }) {
+            panel.resize(420, height);
+            QTRY_VERIFY2(button->isVisible()
+                    && button->height() >= std::min(button->sizeHint().height(), button->parentWidget()->height()),
+                qPrintable(QStringLiteral("%1: %2").arg(height).arg(button->height())));
+        }
+    }
+
     void entropySaysThatItHasNothingToSearch()
     {
         Example example;
@@ -351,6 +378,7 @@ private slots:
         entropy.calibration.kind = Calibrator::Entropy;
         example.session.recipe().apply(QStringLiteral("entropy"), entropy);
         QVERIFY(!hint->isHidden());
+        QTRY_VERIFY(hint->fontMetrics().horizontalAdvance(hint->text()) <= hint->width()); // not cut
         hint->click();
         QCOMPARE(example.session.recipe().recipe().calibration.bins, std::optional<size_t>(2048));
         QVERIFY(hint->isHidden());
