@@ -5,6 +5,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
+#include "widgets/session/details/shown_checks.h"
 #include "widgets/session/files/changed_files.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/open_files.h"
