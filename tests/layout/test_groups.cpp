@@ -306,6 +306,13 @@ void TestGroups::transformerIsOneBox()
         QCOMPARE(std::ranges::count(drawing.grouping.groups, BoxGroup::Kind::Block, &BoxGroup::kind), 12);
         const FoldedGraph drawn = joinGroups(drawing.whole, drawing.grouping, [](uint32_t) { return true; });
         QCOMPARE(std::ranges::count(drawn.boxes, DisplayBox::Kind::Group, &DisplayBox::kind), 1);
+        Grouping single = drawing.grouping; // as if each block were one node
+        BoxGroup& blocks = single.groups[size_t(run - drawing.grouping.groups.begin())];
+        blocks.blocks = blocks.end - blocks.first;
+        const FoldedGraph each = joinGroups(drawing.whole, single, [](uint32_t) { return true; });
+        const auto joined = std::ranges::find(each.boxes, DisplayBox::Kind::Group, &DisplayBox::kind);
+        QVERIFY(joined != each.boxes.end());
+        QCOMPARE(joined->subtitle, std::string("1 node each"));
         size_t members = 0;
         for (const DisplayBox& box : drawn.boxes)
             members += box.members.size();
