@@ -90,7 +90,8 @@ QWidget* WhatIfPanel::makeFooter()
     column->setSpacing(6);
     m_difference->setHorizontalSpacing(8);
     m_difference->setVerticalSpacing(2);
-    m_difference->setColumnStretch(0, 1);
+    m_difference->setColumnStretch(0, 2);
+    m_difference->setColumnStretch(1, 3);
     column->addLayout(m_difference);
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
@@ -139,24 +140,27 @@ void WhatIfPanel::refreshDifference()
         title->setToolTip(change.title);
         title->setObjectName(QStringLiteral("formLabel"));
         const bool same = !parent || change.before == change.after;
-        const QString verdict = change.better > 0 ? tr("better") : change.better < 0 ? tr("worse") : QString();
-        auto* value = new QLabel(same ? change.after
-                                      : change.before + QStringLiteral(" → ") + change.after
-                    + (verdict.isEmpty() ? QString() : QStringLiteral(" · ") + verdict),
-            this);
+        const int better = same ? 0 : change.better;
+        const QString arrow = better > 0 ? QStringLiteral(" ▲") : better < 0 ? QStringLiteral(" ▼") : QString();
+        const QString verdict = better > 0 ? tr("better") : better < 0 ? tr("worse") : QString();
+        auto* value = new ElidedLabel(Qt::ElideLeft, this); // what it is now stands at its end
+        value->setText(same ? change.after : change.before + QStringLiteral(" → ") + change.after + arrow);
+        value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
         value->setObjectName(QStringLiteral("summaryValue"));
-        value->setToolTip(same ? QString() : change.note);
+        value->setToolTip(same          ? QString()
+                : change.note.isEmpty() ? value->text() + u'\n' + verdict
+                                        : value->text() + u'\n' + change.note);
         value->setAccessibleName(change.title + u' ' + value->text() + u' ' + value->toolTip());
         QPalette colours = value->palette();
         value->setEnabled(!m_session.numbers().stale());
         colours.setColor(QPalette::Disabled, QPalette::WindowText, theme.muted);
         colours.setColor(QPalette::Active, QPalette::WindowText,
-            change.better > 0       ? theme.rounding
-                : change.better < 0 ? theme.clipping
-                                    : theme.text);
+            better > 0       ? theme.rounding
+                : better < 0 ? theme.clipping
+                             : theme.text);
         value->setPalette(colours);
         m_difference->addWidget(title, row, 0);
-        m_difference->addWidget(value, row++, 1, Qt::AlignRight);
+        m_difference->addWidget(value, row++, 1);
     }
 }
 
