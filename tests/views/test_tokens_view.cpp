@@ -102,6 +102,7 @@ private slots:
     void guessIsBlamed();
     void keysAndMouse();
     void otherModelsSaySo();
+    void modelsChangeWhileItIsLookedAt();
 };
 
 void TokensViewTest::textsOfTokens()
@@ -277,6 +278,28 @@ void TokensViewTest::otherModelsSaySo()
     QTRY_VERIFY_WITH_TIMEOUT(shown.session.jobs().idle() && shown.session.comparison(), kPatience);
     QVERIFY(shown.panel.hint().startsWith(QStringLiteral("No output guesses the next token")));
     QVERIFY(!shown.panel.continueButton()->isEnabled() && !shown.panel.blameButton()->isEnabled());
+}
+
+void TokensViewTest::modelsChangeWhileItIsLookedAt()
+{
+    Files files;
+    QVERIFY2(files.problem(true).empty(), files.problem(true).c_str());
+    Shown shown(files.inputs());
+    QVERIFY(shown.ready());
+    Inputs alone = files.inputs();
+    alone.data.spec.clear();
+    shown.session.openInputs(alone);
+    QVERIFY(shown.idle());
+    QVERIFY(!shown.session.comparison() && !shown.panel.shownPrompt().look());
+    QVERIFY(!shown.panel.hint().isEmpty());
+    shown.session.openInputs(files.inputs());
+    QVERIFY(shown.ready());
+    shown.session.selection().selectSample(4);
+    Inputs fewer = files.inputs();
+    fewer.data.limit = 2;
+    shown.session.openInputs(fewer); // without the prompt that is looked at
+    QVERIFY(shown.ready());
+    QVERIFY(shown.panel.shownPrompt().look()->prompt < 2);
 }
 
 } // namespace qs::test

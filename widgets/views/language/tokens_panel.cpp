@@ -208,13 +208,14 @@ void TokensPanel::refresh()
 
 void TokensPanel::refreshInfo()
 {
-    const bool look = m_prompt.look() != nullptr, stale = m_session.numbers().stale();
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const bool look = m_prompt.look() && snapshot->data; // others hear of a new snapshot first
+    const bool stale = m_session.numbers().stale();
     m_flow->setStale(stale);
     m_number->setEnabled(look);
     m_colours->setEnabled(look);
     m_continue->setEnabled(look && !m_continuation.running());
     m_blame->setEnabled(look && request() && !m_found.running());
-    const SnapshotPtr snapshot = m_session.snapshot();
     QString info = look ? tr("of %1").arg(snapshot->data->samples()) : QString();
     if (m_continuation.running())
         info += tr(" · going on…");
@@ -232,7 +233,8 @@ std::optional<BlameRequest> TokensPanel::request() const
         return std::nullopt;
     if (place->line > 0 && m_continuation.made())
         return BlameRequest { m_prompt.prompt(), place->token, m_continuation.options() };
-    const bool guessed = place->token > 0 && !m_prompt.look()->tokens[place->token].padding;
+    const auto& tokens = m_prompt.look()->tokens;
+    const bool guessed = place->token > 0 && place->token < tokens.size() && !tokens[place->token].padding;
     return guessed ? std::optional(BlameRequest { m_prompt.prompt(), place->token - 1, {} }) : std::nullopt;
 }
 
