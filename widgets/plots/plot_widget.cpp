@@ -164,7 +164,7 @@ void PlotWidget::applyStyle()
     m_plot->legend->setTextColor(m_style.muted);
     m_plot->legend->setFont(small);
     const int line = QFontMetrics(small).height();
-    m_plot->legend->setIconSize(line * 3 / 4, line / 2);
+    m_plot->legend->setIconSize(line * 3 / 4, line * 3 / 4);
     QColor pale = m_style.background;
     pale.setAlpha(kVeilAlpha);
     m_veil->setColours({ pale, {}, {} });

@@ -23,6 +23,7 @@ namespace qs {
 namespace {
 
 constexpr int kColumnWidth = 320; ///< font units, of recent files and of lessons
+constexpr int kLeastRecent = 220; ///< the same; names of files in it can still be told apart
 constexpr int kMostWidth = 680; ///< font units, of all
 constexpr int kMargin = 10; ///< pixels at the sides
 
@@ -167,6 +168,7 @@ void StartPage::refresh()
     m_lists->setStretch(0, m_recent.entries().empty() ? 0 : 1);
     if (m_recent.entries().empty())
         return;
+    m_list->addStrut(fontUnits(fontMetrics(), kLeastRecent));
     m_list->addWidget(label(tr("Recent"), "panelTitle", this));
     for (const RecentEntry& entry : m_recent.entries()) {
         auto* button = new ElidedButton(Qt::ElideMiddle, this);

@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/graph/box_nodes.h"
 #include "widgets/views/graph/graph_panel.h"
 
@@ -11,13 +12,14 @@
 #include <QHeaderView>
 #include <QTreeView>
 
+#include <algorithm>
 #include <utility>
 
 namespace qs {
 
 namespace {
 
-constexpr int kNameWidth = 150, kNumberWidth = 80, kKindWidth = 84, kStateWidth = 96; ///< pixels
+constexpr int kNameWidth = 150, kNumberWidth = 80, kKindWidth = 84, kStateWidth = 96; ///< font units, at least
 
 /// Typing finds a part of a name anywhere in the graph, in closed branches as well.
 class OutlineTree : public QTreeView {
@@ -71,10 +73,14 @@ void OutlinePanel::buildTree()
     m_tree->setTextElideMode(Qt::ElideMiddle);
     m_tree->setExpandsOnDoubleClick(true);
     m_tree->header()->setStretchLastSection(true);
-    m_tree->header()->resizeSection(OutlineModel::Name, kNameWidth);
-    m_tree->header()->resizeSection(OutlineModel::Kind, kKindWidth);
-    m_tree->header()->resizeSection(OutlineModel::Number, kNumberWidth);
-    m_tree->header()->resizeSection(OutlineModel::State, kStateWidth);
+    const auto widen = [&](int column, int width) {
+        m_tree->header()->resizeSection(
+            column, std::max(fontUnits(fontMetrics(), width), m_tree->header()->sectionSizeHint(column)));
+    };
+    widen(OutlineModel::Name, kNameWidth);
+    widen(OutlineModel::Kind, kKindWidth);
+    widen(OutlineModel::Number, kNumberWidth);
+    widen(OutlineModel::State, kStateWidth);
 }
 
 OutlineModel::Numbers OutlinePanel::numbers() const
