@@ -326,6 +326,14 @@ void TestViewParts::namesKeepWhatDiffers()
     QCOMPARE(shown(weight, "model.layers.0.attn.o_proj"), QStringLiteral("model.layers.0.attn.o_proj"));
     QCOMPARE(shown(weight, "layers.0…o_proj"), QStringLiteral("layers.0…o_proj"));
     QCOMPARE(shown("block2.block.0.weight", "block2…ck.0"), QStringLiteral("block2…ck.0"));
+    const QString down = QStringLiteral("/model/layers.3/mlp/down_proj/MatMul"),
+                  up = QString(down).replace(QStringLiteral("down"), QStringLiteral("up"));
+    const int room = font.horizontalAdvance(QStringLiteral("layers.3/…roj/MatMul"));
+    QCOMPARE(elidedName(down, { up }, font, 10000), down);
+    QCOMPARE(elidedName(down, { down, QStringLiteral("/model/norm/Mul") }, font, room), elidedName(down, font, room));
+    QVERIFY(elidedName(down, font, room) == elidedName(up, font, room));
+    QVERIFY(elidedName(down, { up }, font, room) != elidedName(up, { down }, font, room));
+    QVERIFY(elidedName(up, { down }, font, room).endsWith(QStringLiteral("up_proj")));
 }
 
 void TestViewParts::menusStayNarrow()

@@ -30,15 +30,26 @@ QRect middle(const QRect& area, int height)
     return { area.left(), area.center().y() - height / 2 + 1, area.width(), height };
 }
 
-void shorten(QStyleOptionViewItem* cell)
+/// What stands in the rows around, which should not look the same.
+QStringList textsAround(const QModelIndex& index)
+{
+    constexpr int kAround = 6;
+    QStringList texts;
+    for (int row = std::max(index.row() - kAround, 0); row <= index.row() + kAround; ++row)
+        if (const QModelIndex other = index.siblingAtRow(row); other.isValid() && row != index.row())
+            texts << other.data().toString();
+    return texts;
+}
+
+void shorten(QStyleOptionViewItem* cell, const QModelIndex& index)
 {
     static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
     const int check
         = cell->features & QStyleOptionViewItem::HasCheckIndicator ? fontUnits(cell->fontMetrics, kCheckRoom) : 0;
     const int room = cell->rect.width() - 2 * kMargin - check;
     cell->textElideMode = Qt::ElideRight;
-    if (cell->text.contains(kPath))
-        cell->text = elidedName(cell->text, cell->fontMetrics, room);
+    if (cell->text.contains(kPath) && cell->fontMetrics.horizontalAdvance(cell->text) > room)
+        cell->text = elidedName(cell->text, textsAround(index), cell->fontMetrics, room);
 }
 
 } // namespace
@@ -110,7 +121,7 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     if (isWritten(m_kind)) {
         style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, widget); // also of what stays free
         cell.rect.setLeft(cell.rect.left() + kTextIndent);
-        shorten(&cell);
+        shorten(&cell, index);
     }
     const QRect area = cell.rect.adjusted(kMargin, 0, -kMargin, 0);
     const bool drawn = (m_kind == ColumnKind::Split && index.data(SplitRole).isValid())

@@ -3,6 +3,7 @@
 
 #include "widgets/models/words/tensor_label.h"
 
+#include <QCache>
 #include <QFontMetrics>
 #include <QRegularExpression>
 #include <QStringList>
@@ -58,6 +59,39 @@ QString elidedName(const QString& name, const QFontMetrics& font, int room)
     while (letters < behind && fits(letters + 1))
         ++letters;
     return withEnd(letters);
+}
+
+namespace {
+
+/// Rows are painted again and again beside each other. Of the GUI's thread.
+QString rememberedName(const QString& name, const QFontMetrics& font, int room)
+{
+    static QCache<QString, QString> known(8192);
+    const QString key = QStringLiteral("%1 %2 %3").arg(font.horizontalAdvance(u'm')).arg(room).arg(name);
+    if (const QString* shown = known.object(key))
+        return *shown;
+    const QString shown = elidedName(name, font, room);
+    known.insert(key, new QString(shown));
+    return shown;
+}
+
+} // namespace
+
+QString elidedName(const QString& name, const QStringList& beside, const QFontMetrics& font, int room)
+{
+    const QString usual = rememberedName(name, font, room);
+    const auto withoutLast = [](const QString& path) {
+        const QString shorter = withoutCommonEnd(path);
+        return shorter.left(shorter.lastIndexOf(u'/'));
+    };
+    const auto alike = [&](const QString& shown, const auto& form) {
+        return std::ranges::any_of(beside,
+            [&](const QString& other) { return other != name && rememberedName(form(other), font, room) == shown; });
+    };
+    if (usual == name || name.count(u'/') < 2 || !alike(usual, [](const QString& other) { return other; }))
+        return usual;
+    const QString other = rememberedName(withoutLast(name), font, room);
+    return alike(other, withoutLast) ? usual : other;
 }
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 
 class QFontMetrics;
 
@@ -11,5 +12,7 @@ namespace qs {
 /// outermost blocks, so what all of them end with goes first, then what stands between: "layers.3/…tMul",
 /// "layers.3…proj".
 QString elidedName(const QString& name, const QFontMetrics& font, int room);
+/// The same beside other names: where one of them would look alike, and not without their last parts, these go first.
+QString elidedName(const QString& name, const QStringList& beside, const QFontMetrics& font, int room);
 
 } // namespace qs
