@@ -329,7 +329,7 @@ void LessonWindowTest::leavingToTheStartPage()
     LessonWindow lesson(window, session);
     QPushButton* first = nullptr;
     for (QPushButton* button : start->findChildren<QPushButton*>())
-        if (button->text().startsWith(QStringLiteral("Scale and zero")))
+        if (button->text().startsWith(QStringLiteral("1. Scale and zero")))
             first = button;
     QVERIFY(first);
     QTest::keyClick(first, Qt::Key_Return);

@@ -73,7 +73,10 @@ std::vector<LessonEntry> lessonEntries(const LessonPlaces& places, QString* prob
         }
         entries.push_back(entry);
     }
-    return afterTheirNeeds(std::move(entries), needs);
+    entries = afterTheirNeeds(std::move(entries), needs);
+    for (size_t i = 0; i < entries.size() && entries.size() > 1; ++i)
+        entries[i].title = QStringLiteral("%1. %2").arg(i + 1).arg(entries[i].title);
+    return entries;
 }
 
 } // namespace qs

@@ -11,7 +11,8 @@ namespace qs {
 
 /// A lesson to choose.
 struct LessonEntry {
-    QString folder, id, title;
+    QString folder, id;
+    QString title; ///< with its number, where there are several
     size_t minutes = 0, steps = 0;
     std::vector<std::pair<QString, size_t>> teaches; ///< topics, and the step that teaches each
     QString problem; ///< why it cannot be taken; empty: it can
