@@ -94,6 +94,24 @@ private slots:
         QS_EXPECT(2, QStringList { "--max-accuracy-drop" }, comparing(kQdq, { "--max-accuracy-drop", "nan" }));
     }
 
+    /// What its activations do may lie in its quantizers, and its values are cut already, or not yet.
+    void quantizedReferencesAreNotJudged()
+    {
+        const Outcome o = quantscope({ "compare", kQdq, kNarrow, "--data", kData, "--json", "-" });
+        QCOMPARE(o.code, 0);
+        QVERIFY(o.err.contains("is quantized itself"));
+        const json compared = parsed(o.out);
+        for (const json& finding : compared["findings"]) {
+            QVERIFY(finding["rule"] != "input_mismatch" && finding["rule"] != "range_too_small");
+            QVERIFY(finding["rule"] != "models_differ" || finding["severity"] == "note");
+        }
+        // The same file twice is the same network in any case.
+        const Outcome same = quantscope({ "compare", kQdq, kQdq, "--data", kData, "--json", "-" });
+        QCOMPARE(same.code, 0);
+        for (const json& finding : parsed(same.out)["findings"])
+            QVERIFY(finding["rule"] != "models_differ");
+    }
+
     void modelsSideBySide()
     {
         const json files = compared(kNarrow, {})["files"];

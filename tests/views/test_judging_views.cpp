@@ -5,6 +5,8 @@
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/detail/distribution_data.h"
+#include "widgets/views/detail/layer_chart_panel.h"
 #include "widgets/views/header/header_strip.h"
 #include "widgets/views/tables/judging_panels.h"
 #include "widgets/views/tables/ladder_panel.h"
@@ -224,6 +226,50 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(measure->isEnabled(), kPatience);
         QTest::mouseClick(measure, Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(textAt(*panel.model(), 2, QStringLiteral("time")) != none, kPatience);
+    }
+
+    /// Going back to a recipe that was run by another arithmetic since.
+    void runsAreOfWhatIsShown()
+    {
+        Inputs inputs = example("");
+        Shown shown(inputs);
+        QVERIFY(shown.settled());
+        RecipeEdits& edits = shown.session.recipe();
+        const Recipe first = edits.recipe();
+        Recipe other = first;
+        other.perChannel = !first.perChannel;
+        const auto numbers = [&] {
+            const RunTree& tree = shown.session.runs().tree();
+            return *tree.find(tree.current())->numbers;
+        };
+        const double simulated = *numbers().outputSqnrDb;
+        edits.apply(QStringLiteral("other"), other);
+        QVERIFY(shown.settled());
+        setArithmetic(shown.session, ArithmeticProfile::IntegerAvx2);
+        QVERIFY(shown.settled());
+        edits.apply(QStringLiteral("back"), first);
+        QVERIFY(shown.settled());
+        QCOMPARE(numbers().measuredOn, measuredOn(*shown.session.snapshot()));
+        setArithmetic(shown.session, ArithmeticProfile::Simulated);
+        QVERIFY(shown.settled());
+        QCOMPARE(numbers().measuredOn, measuredOn(*shown.session.snapshot()));
+        QCOMPARE(*numbers().outputSqnrDb, simulated);
+    }
+
+    void equalModelsHaveNoNoiseToDraw()
+    {
+        Shown shown(example("digits_float.onnx"));
+        QVERIFY(shown.settled());
+        const Snapshot& snapshot = *shown.session.snapshot();
+        const LineData chart = layerChartData(snapshot, Theme::light());
+        QVERIFY(chart.items.empty() && chart.series.empty());
+        QVERIFY(chart.emptyText.contains(QStringLiteral("compute the same")));
+        Place place;
+        place.activation = 0;
+        const DistributionView view = distributionOf(snapshot, place, Theme::light());
+        QVERIFY(!view.data.series.empty());
+        for (const HistogramSeries& series : view.data.series)
+            QVERIFY(series.name != QStringLiteral("noise"));
     }
 
     void ladderIsClimbed()
