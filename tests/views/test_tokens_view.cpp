@@ -3,12 +3,11 @@
 #include "core/base/issue_text.h"
 #include "core/data/arrays/npz_writer.h"
 #include "core/onnx/write/export.h"
-#include "core/project/snapshot/build_snapshot.h"
 #include "tests/support/small_decoder.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/views/language/blame_tree.h"
 #include "widgets/views/language/token_lines.h"
 #include "widgets/views/language/tokens_panel.h"
-#include "widgets/views/window/main_window.h"
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
@@ -21,8 +20,6 @@
 namespace qs::test {
 
 namespace {
-
-constexpr int kPatience = 60'000;
 
 /// Models, prompts and a tokenizer in a folder.
 struct Files {
@@ -62,19 +59,12 @@ struct Files {
     }
 };
 
-struct Shown {
-    Session session { [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
-                          const CancelToken& cancel, const PartialFn& partial) {
-        return buildSnapshot(inputs, previous, progress, cancel, partial);
-    } };
-    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
+struct Shown : ExampleWindow {
     TokensPanel& panel = *window.findChild<TokensPanel*>();
 
     explicit Shown(const Inputs& inputs)
+        : ExampleWindow(realBuild(), inputs)
     {
-        window.resize(1600, 1000);
-        window.show();
-        session.openInputs(inputs);
     }
     bool ready()
     {
@@ -220,6 +210,7 @@ void TokensViewTest::guessIsBlamed()
     QVERIFY(shown.session.selection().current().node.valid());
     shown.panel.continueButton()->click();
     QVERIFY(shown.idle());
+    QCOMPARE(shown.panel.tree().currentItem(), first); // it is still the same blame
     shown.panel.flow().choose(TokenFlow::Place { 1, 4 });
     emit shown.panel.flow().activated();
     QVERIFY(shown.idle());

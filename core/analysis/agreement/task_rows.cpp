@@ -111,7 +111,6 @@ TaskRow taskRow(const ComparePair& pair, const std::vector<OutputPair>& outputs,
     TaskRow row;
     row.what = task.what;
     row.told = task.told;
-    row.tokens = task.tokens.has_value();
     row.thresholds = pair.tasks.boxes;
     if (row.what.kind == TaskKind::Classes || row.what.kind == TaskKind::Sequence)
         fillScored(measured, index, row);

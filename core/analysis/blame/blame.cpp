@@ -46,8 +46,6 @@ ValueId sideOf(const std::pair<ValueId, ValueId>& values, bool quantized)
     return quantized ? values.second : values.first;
 }
 
-double sizeOf(const BlamedUnit& unit) { return std::abs(*unit.forward) + std::abs(*unit.backward); }
-
 /// One text, run by models that are partly float and partly quantized.
 class BlameRun {
 public:
@@ -81,7 +79,7 @@ public:
         }));
         addUnits();
         QS_CHECK(addBlocks(loop));
-        std::erase_if(m_blame.units, [](const BlamedUnit& unit) { return sizeOf(unit) == 0; });
+        std::erase_if(m_blame.units, [](const BlamedUnit& unit) { return unit.moved() == 0; });
         return m_blame;
     }
 
@@ -228,9 +226,9 @@ private:
     Status addBlocks(SampleLoop& loop)
     {
         std::vector<UnitPlace> places = m_places;
-        std::erase_if(places, [&](const UnitPlace& place) { return sizeOf(m_blame.units[place.unit]) == 0; });
+        std::erase_if(places, [&](const UnitPlace& place) { return m_blame.units[place.unit].moved() == 0; });
         std::ranges::stable_sort(places, [&](const UnitPlace& a, const UnitPlace& b) {
-            return sizeOf(m_blame.units[a.unit]) > sizeOf(m_blame.units[b.unit]);
+            return m_blame.units[a.unit].moved() > m_blame.units[b.unit].moved();
         });
         std::map<size_t, std::vector<BlamedUnit>> blocks; // behind the unit
         for (const UnitPlace& place : places) {

@@ -2,7 +2,6 @@
 #include "core/analysis/blame/blamed_text.h"
 
 #include "core/analysis/decode/continuation.h"
-#include "core/analysis/decode/guesses.h"
 #include "core/analysis/pairs/fed_model.h"
 
 namespace qs {
@@ -46,12 +45,7 @@ Result<std::vector<std::vector<int64_t>>> ownTokens(const ComparePair& pair, Val
     QS_TRY(SampleLoop loop, SampleLoop::make(beside, 1, work));
     std::vector<std::vector<int64_t>> steps;
     QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) -> Status {
-        Continuation text(decoder, inputs, tokens);
-        while (steps.size() < request.position) {
-            QS_TRY(const auto scores, text.guess(worker, work.cancel));
-            steps.push_back(bestTokens(scores));
-            text.append(steps.back());
-        }
+        QS_TRY(steps, goneOn(Continuation(decoder, inputs, tokens), request.position, worker, work.cancel));
         return {};
     }));
     return steps;

@@ -53,4 +53,24 @@ void Continuation::append(const std::vector<int64_t>& tokens)
     addTokens(m_decoder.inputs.prompt, m_inputs, tokens, m_decoder.inputs.caches.empty());
 }
 
+Result<std::vector<std::vector<int64_t>>> goneOn(
+    Continuation text, size_t steps, const SampleWorker& worker, const CancelToken& cancel)
+{
+    std::vector<std::vector<int64_t>> chosen;
+    while (chosen.size() < steps) {
+        if (cancel.cancelled())
+            return cancelled();
+        QS_TRY(const auto scores, text.guess(worker, cancel));
+        chosen.push_back(bestTokens(scores));
+        text.append(chosen.back());
+    }
+    return chosen;
+}
+
+Issue shortPrompt(size_t prompt, int64_t tokens, int64_t wanted)
+{
+    return badInput("prompt " + std::to_string(prompt) + " has " + std::to_string(tokens)
+        + " tokens before its end or padding, fewer than the " + std::to_string(wanted) + " to be read");
+}
+
 } // namespace qs

@@ -2,7 +2,6 @@
 #include "core/analysis/decode/continued_prompt.h"
 
 #include "core/analysis/decode/continuation.h"
-#include "core/analysis/decode/guesses.h"
 #include "core/analysis/pairs/fed_model.h"
 
 #include <algorithm>
@@ -19,26 +18,9 @@ Result<int64_t> tokensToRead(
     const int64_t wanted = options.promptTokens ? int64_t(*options.promptTokens) : there;
     if (wanted >= 1 && wanted <= there)
         return wanted;
-    return badInput("prompt " + std::to_string(prompt) + " has " + std::to_string(there)
-            + " tokens before its end or padding, fewer than the " + std::to_string(std::max<int64_t>(wanted, 1))
-            + " to be read",
-        {}, "read fewer of them, or leave the prompt out");
-}
-
-/// The tokens of one row, by a model that continues the whole batch with its own.
-Result<std::vector<int64_t>> newTokens(
-    Continuation text, size_t row, size_t count, const SampleWorker& worker, const WorkContext& work)
-{
-    std::vector<int64_t> ids;
-    while (ids.size() < count) {
-        if (work.cancel.cancelled())
-            return cancelled();
-        QS_TRY(const auto scores, text.guess(worker, work.cancel));
-        const std::vector<int64_t> chosen = bestTokens(scores);
-        ids.push_back(chosen[row]);
-        text.append(chosen);
-    }
-    return ids;
+    Issue issue = shortPrompt(prompt, there, std::max<int64_t>(wanted, 1));
+    issue.remedy = "read fewer of them, or leave the prompt out";
+    return issue;
 }
 
 } // namespace
@@ -67,8 +49,9 @@ Result<ContinuedPrompt> continuedPrompt(const DecodedPair& pair, const DataSourc
     QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(2, work.threadCount()), work));
     QS_CHECK(loop.run({ 2, "decode" }, [&](size_t index, const SampleWorker& worker) -> Status {
         Continuation text = index == 0 ? Continuation(x, xs, tokens) : Continuation(y, ys, tokens);
-        QS_TRY((index == 0 ? made.floatIds : made.quantIds),
-            newTokens(std::move(text), row, options.newTokens, worker, work));
+        QS_TRY(const auto steps, goneOn(std::move(text), options.newTokens, worker, work.cancel));
+        for (const std::vector<int64_t>& chosen : steps)
+            (index == 0 ? made.floatIds : made.quantIds).push_back(chosen[row]);
         return {};
     }));
     return made;

@@ -62,15 +62,16 @@ private:
         const std::vector<int64_t> all = promptLengths(m_x.inputs.prompt, inputs);
         const int64_t wanted = int64_t(m_options.promptTokens.value_or(0));
         for (size_t row = 0; row < all.size(); ++row) {
-            const std::string prompt = "prompt " + std::to_string(feed.firstSample + row) + " has "
-                + std::to_string(all[row]) + " tokens before its end or padding";
-            if (all[row] < std::max<int64_t>(wanted, 1))
-                return badInput(
-                    prompt + ", fewer than the " + std::to_string(std::max<int64_t>(wanted, 1)) + " to be read", {},
-                    "lower --prompt-tokens, or leave the prompt out");
+            const size_t prompt = feed.firstSample + row;
+            if (all[row] < std::max<int64_t>(wanted, 1)) {
+                Issue issue = shortPrompt(prompt, all[row], std::max<int64_t>(wanted, 1));
+                issue.remedy = "lower --prompt-tokens, or leave the prompt out";
+                return issue;
+            }
             if (!wanted && all[row] != all[0])
-                return badInput(
-                    prompt + ", another of its batch " + std::to_string(all[0]), {}, "give --prompt-tokens");
+                return badInput("prompt " + std::to_string(prompt) + " has " + std::to_string(all[row])
+                        + " tokens before its end or padding, another of its batch " + std::to_string(all[0]),
+                    {}, "give --prompt-tokens");
         }
         return wanted ? wanted : all[0];
     }

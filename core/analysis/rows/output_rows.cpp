@@ -130,6 +130,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
         if (!prompts.empty())
             row.language = languageRow(prompts, size_t(scores.positions));
         row.task = taskRow(pair, outputs, o, m);
+        row.task.tokens = row.language.has_value();
         result.outputs.push_back(std::move(row));
     }
     if (!outputs.empty())

@@ -2,9 +2,9 @@
 #include "core/data/tokens/token_words.h"
 
 #include "core/base/files/json_text.h"
-#include "core/base/files/whole_file.h"
 #include "core/base/text/utf8.h"
 #include "core/data/tokens/text_steps.h"
+#include "core/data/tokens/tokenizer_file.h"
 
 #include <charconv>
 #include <functional>
@@ -18,7 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Spelling = std::function<std::string(const std::string& token)>;
 
-constexpr const char* kTokenizerRemedy = "give a tokenizer.json as Hugging Face's tokenizers library writes it";
 constexpr uint64_t kMostTokens = 1 << 22;
 
 /// A step of this type is the part, or among its own parts.
@@ -111,20 +110,12 @@ std::vector<std::string> wordsOf(const Json& json)
 
 Result<TokenWords> TokenWords::read(const std::string& path)
 {
-    QS_TRY(const std::string text, readWholeFile(path, kTokenizerRemedy));
-    auto json = readJson(text);
-    Issue issue = badInput("is no tokenizer, or a damaged one", path, kTokenizerRemedy);
-    if (!json.ok()) {
-        issue.what = json.issue().what;
-        return issue;
-    }
-    try {
-        TokenWords words;
-        words.m_words = wordsOf(*json);
-        return words;
-    } catch (const Json::exception&) {
-        return issue;
-    }
+    TokenWords words;
+    QS_CHECK(readTokenizerFile(path, [&](const Json& json) -> Status {
+        words.m_words = wordsOf(json);
+        return {};
+    }));
+    return words;
 }
 
 const std::string& TokenWords::word(int64_t id) const

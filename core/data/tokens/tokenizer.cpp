@@ -2,7 +2,7 @@
 #include "core/data/tokens/tokenizer.h"
 
 #include "core/base/files/json_text.h"
-#include "core/base/files/whole_file.h"
+#include "core/data/tokens/tokenizer_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,8 +11,6 @@ namespace qs {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kRemedy = "give a tokenizer.json as Hugging Face's tokenizers library writes it";
 
 int32_t tokenId(const Json& id) { return int32_t(std::min<uint64_t>(naturalOf(id), INT32_MAX)); }
 
@@ -67,22 +65,9 @@ Status Tokenizer::take(const Json& json)
 
 Result<Tokenizer> Tokenizer::read(const std::string& path)
 {
-    QS_TRY(const std::string text, readWholeFile(path, kRemedy));
-    auto json = readJson(text);
     Tokenizer tokenizer;
-    Status status;
-    try {
-        status = json.ok() ? tokenizer.take(*json) : Status(json.issue());
-    } catch (const Json::exception&) {
-        status = badInput("is no tokenizer, or a damaged one");
-    }
-    if (status.ok())
-        return tokenizer;
-    Issue issue = std::move(status).issue();
-    issue.file = path;
-    if (issue.remedy.empty())
-        issue.remedy = kRemedy;
-    return issue;
+    QS_CHECK(readTokenizerFile(path, [&](const Json& json) { return tokenizer.take(json); }));
+    return tokenizer;
 }
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text) const

@@ -6,18 +6,12 @@
 #include "core/report/text/text_table.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace qs {
 
 namespace {
 
 constexpr size_t kShownUnits = 12, kBlamedWidth = 48;
-
-double size(const BlamedUnit& unit)
-{
-    return std::fabs(unit.forward.value_or(0)) + std::fabs(unit.backward.value_or(0));
-}
 
 } // namespace
 
@@ -26,7 +20,7 @@ std::string blameText(const TokenBlame& blame, bool verbose)
     std::vector<const BlamedUnit*> units;
     for (const BlamedUnit& unit : blame.units)
         units.push_back(&unit);
-    std::ranges::stable_sort(units, [](const BlamedUnit* a, const BlamedUnit* b) { return size(*a) > size(*b); });
+    std::ranges::stable_sort(units, [](const BlamedUnit* a, const BlamedUnit* b) { return a->moved() > b->moved(); });
     const size_t shown = verbose ? units.size() : std::min(units.size(), kShownUnits);
     TextTable table({ { "unit", TextTable::Align::Left, verbose ? 0 : kBlamedWidth },
         { "kind", TextTable::Align::Left }, { "forward" }, { "backward" } });

@@ -259,8 +259,14 @@ void LessonWindowTest::misconceptionIsRun()
     QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
     lesson.run.goTo(9);
     QVERIFY(lesson.quiet());
+    lesson.run.setUp(); // it is there already
+    QVERIFY(lesson.quiet());
+    const RunTree& runs = example.session.runs().tree();
+    const RunId before = runs.current();
     lesson.changeRecipe(lesson.run.step().misconceptions.front().recipe);
     QVERIFY(lesson.quiet());
+    QVERIFY(runs.current() != before);
+    QCOMPARE(runs.find(runs.current())->parent, before); // an edit of the step's own model
     QVERIFY(lesson.panel.findChild<QLabel*>(QStringLiteral("lessonChanges"))->text().contains(QStringLiteral("0.01")));
     QVERIFY(lesson.click("lessonCheck"));
     QVERIFY(!lesson.run.shown().right);

@@ -115,7 +115,7 @@ SaturationTrialModel::SaturationTrialModel(QObject* parent)
     addColumns({
         { { tr("remedy"), tr("What is changed about the recipe"), QStringLiteral("7 bits: features/conv"), Text },
             words<R>(trialName), trialTip },
-        { { tr("dB"), tr("SQNR of the first output with it, under 16-bit sums"), QStringLiteral("−88.8"), Value, kUp },
+        { { tr("dB"), tr("SQNR of the worst output with it, under 16-bit sums"), QStringLiteral("−88.8"), Value, kUp },
             decibels<R>([](const R& row) { return row.trial.numbers.outputSqnrDb; },
                 [](const R& row) { return row.trial.numbers.exact; }),
             trialTip },

@@ -71,7 +71,7 @@ FoundRecipeModel::FoundRecipeModel(QObject* parent)
         { { tr("recipe"), tr("Calibrator, granularity and range of weights; the rest as it is now"), {}, Text },
             words<R>(&R::name), [](const R& row) { return toQt(row.name); } },
         { { tr("output"),
-              tr("SQNR of the first output in dB, higher is better. The recipes are sorted by accuracy where there is "
+              tr("SQNR of the worst output in dB, higher is better. The recipes are sorted by accuracy where there is "
                  "one, then by this."),
               {}, Value, kUp, true, Key::Sqnr },
             words<R>(recipeSqnr, in(&R::numbers, &RunNumbers::outputSqnrDb)), recipeSqnr },

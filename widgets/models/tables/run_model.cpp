@@ -65,7 +65,7 @@ RunModel::RunModel(QObject* parent)
     m_columns = {
         { { tr("run"), runTip, {}, kText }, words<RecipeRun>([this](const RecipeRun& run) { return shownName(run); }),
             [this, runTip](const RecipeRun& run) { return nameTip(run, runTip); } },
-        numberColumn(tr("output"), tr("SQNR of the first output in dB, higher is better"), Key::Sqnr, sqnrText,
+        numberColumn(tr("output"), tr("SQNR of the worst output in dB, higher is better"), Key::Sqnr, sqnrText,
             std::mem_fn(&RunNumbers::outputSqnrDb)),
         share(tr("accuracy"), tr("Share of samples with the right class; needs labels"), Key::Accuracy,
             &RunNumbers::accuracy),

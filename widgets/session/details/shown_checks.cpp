@@ -50,6 +50,12 @@ void ShownCheck::ask()
     refresh();
 }
 
+void ShownCheck::drop()
+{
+    forget();
+    ask();
+}
+
 void ShownCheck::refresh()
 {
     const SnapshotPtr now = m_session.snapshot();

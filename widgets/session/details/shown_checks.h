@@ -35,6 +35,7 @@ protected:
     virtual Work work() = 0;
     virtual void forget() = 0; ///< what was found
     void ask(); ///< what is wanted has changed
+    void drop(); ///< forgets it, and what is being worked out
     Session& session() const { return m_session; }
 
 private:

@@ -8,6 +8,7 @@
 #include "widgets/models/words/error_text.h"
 #include "widgets/session/details/pair_details.h"
 
+#include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
 
@@ -33,6 +34,22 @@ QString foundTokenizer(const Snapshot& snapshot)
         }
     }
     return {};
+}
+
+ReadWords readWords(const QString& file, const ReadWords& known)
+{
+    if (file.isEmpty())
+        return {};
+    const QFileInfo info(file);
+    ReadWords made { QStringLiteral("%1 %2 %3").arg(info.size()).arg(info.lastModified().toMSecsSinceEpoch()).arg(file),
+        nullptr, {} };
+    if (made.of == known.of)
+        return known;
+    if (auto read = TokenWords::read(file.toStdString()))
+        made.words = std::make_shared<const TokenWords>(std::move(read).value());
+    else
+        made.problem = issueHeadline(read.issue());
+    return made;
 }
 
 } // namespace
@@ -62,23 +79,14 @@ bool ShownPrompt::wanted(const Snapshot& snapshot) const { return languageOutput
 ShownCheck::Work ShownPrompt::work()
 {
     m_prompt = prompt();
-    return [this, sample = m_prompt, told = m_tokenizer](
+    return [this, sample = m_prompt, told = m_tokenizer, known = m_words](
                const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
         QS_TRY(const auto outputs, sampleOutputs(detailInputs(*now), sample, detailWork(*now, job)));
         QS_TRY(PromptLook look, promptLook(*now, outputs, sample));
-        const QString file = told.isEmpty() ? foundTokenizer(*now) : told;
-        std::shared_ptr<const TokenWords> words;
-        QString problem;
-        if (!file.isEmpty()) {
-            if (auto read = TokenWords::read(file.toStdString()))
-                words = std::make_shared<const TokenWords>(std::move(read).value());
-            else
-                problem = issueHeadline(read.issue());
-        }
-        return std::function<void()>([this, look = std::move(look), words, problem] {
+        const ReadWords words = readWords(told.isEmpty() ? foundTokenizer(*now) : told, known);
+        return std::function<void()>([this, look = std::move(look), words] {
             m_look = look;
             m_words = words;
-            m_tokenizerProblem = problem;
         });
     };
 }
@@ -94,12 +102,6 @@ void ShownContinuation::continuePrompt(size_t prompt, size_t newTokens)
     m_prompt = prompt;
     m_options.newTokens = newTokens;
     m_made.reset();
-    ask();
-}
-
-void ShownContinuation::clear()
-{
-    forget();
     ask();
 }
 
@@ -131,12 +133,6 @@ void ShownBlame::blame(const BlameRequest& request)
     ask();
 }
 
-void ShownBlame::clear()
-{
-    forget();
-    ask();
-}
-
 void ShownBlame::forget()
 {
     m_request.reset();
@@ -147,8 +143,9 @@ ShownCheck::Work ShownBlame::work()
 {
     return
         [this, request = *m_request](const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
-            QS_TRY(TokenBlame found, blameOf(*now, request, job.progress, job.cancel));
-            return std::function<void()>([this, found = std::move(found)] { m_found = found; });
+            QS_TRY(TokenBlame blame, blameOf(*now, request, job.progress, job.cancel));
+            auto found = std::make_shared<const TokenBlame>(std::move(blame));
+            return std::function<void()>([this, found] { m_found = found; });
         };
 }
 

@@ -12,6 +12,13 @@
 
 namespace qs {
 
+/// A tokenizer.json, read once as long as it stays as it is.
+struct ReadWords {
+    QString of; ///< path, length and time; empty: there is none
+    std::shared_ptr<const TokenWords> words; ///< null: none, or a problem
+    QString problem;
+};
+
 /// What two language models say along the chosen sample (none: the first), and how its tokens are written.
 class ShownPrompt : public ShownCheck {
     Q_OBJECT
@@ -19,8 +26,8 @@ public:
     explicit ShownPrompt(Session& session, QObject* parent = nullptr);
     const PromptLook* look() const { return m_look ? &*m_look : nullptr; }
     /// The tokenizer.json that is told, else that of the data, else one beside the models or the data. Null: none.
-    const TokenWords* words() const { return m_words.get(); }
-    QString tokenizerProblem() const { return m_tokenizerProblem; } ///< why the one that was told is not read
+    const TokenWords* words() const { return m_words.words.get(); }
+    QString tokenizerProblem() const { return m_words.problem; } ///< why it is not read
     void setTokenizer(const QString& file); ///< empty: whichever there is
     size_t prompt() const; ///< number of the sample
 
@@ -34,8 +41,7 @@ private:
     QString m_tokenizer; ///< told
     size_t m_prompt = 0; ///< looked at, or asked for
     std::optional<PromptLook> m_look;
-    std::shared_ptr<const TokenWords> m_words;
-    QString m_tokenizerProblem;
+    ReadWords m_words;
 };
 
 /// The prompt continued by both models with their own tokens, once somebody asks for it.
@@ -44,7 +50,7 @@ class ShownContinuation : public ShownCheck {
 public:
     explicit ShownContinuation(Session& session, QObject* parent = nullptr);
     void continuePrompt(size_t prompt, size_t newTokens);
-    void clear(); ///< of another prompt
+    using ShownCheck::drop; ///< of another prompt
     const ContinuedPrompt* made() const { return m_made ? &*m_made : nullptr; }
     const FreeDecoding& options() const { return m_options; }
 
@@ -66,8 +72,8 @@ class ShownBlame : public ShownCheck {
 public:
     explicit ShownBlame(Session& session, QObject* parent = nullptr);
     void blame(const BlameRequest& request);
-    void clear(); ///< of another guess
-    const TokenBlame* found() const { return m_found ? &*m_found : nullptr; }
+    using ShownCheck::drop; ///< of another guess
+    std::shared_ptr<const TokenBlame> found() const { return m_found; }
 
 protected:
     QString title() const override { return tr("Find who moved the guess"); }
@@ -77,7 +83,7 @@ protected:
 
 private:
     std::optional<BlameRequest> m_request; ///< asked for
-    std::optional<TokenBlame> m_found;
+    std::shared_ptr<const TokenBlame> m_found;
 };
 
 } // namespace qs

@@ -80,6 +80,7 @@ void RunList::setRecipe(RunId id, const Recipe& recipe, const QString& note)
 
 void RunList::restore(RunTree tree)
 {
+    m_apart = false;
     m_tree = std::move(tree);
     m_step = 0;
     emit changed();

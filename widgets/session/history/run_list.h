@@ -23,8 +23,8 @@ public:
     /// one after the current. Without numbers it keeps those it has.
     RunId show(const Recipe& recipe, bool imported, quint64 step, const QString& name,
         const std::optional<RunNumbers>& numbers);
-    /// The next new run is not what the current one became: it has nothing before it.
-    void startApart() { m_apart = true; }
+    /// Whether the next new run has nothing before it: it is not what the current one became. Showing a run ends it.
+    void startApart(bool apart) { m_apart = apart; }
     void setFileBytes(RunId id, uint64_t bytes);
     /// The imported file's recipe became known only after it was shown.
     void setRecipe(RunId id, const Recipe& recipe, const QString& note);

@@ -291,8 +291,10 @@ void LessonRun::apply(const LessonSetup& setup, const LessonJson& changes)
     if (!inputs.ok())
         return emit failed(inputs.issue());
     m_toSelect = setup;
-    m_session.runs().startApart(); // one step's model is no edit of another's
+    m_session.runs().startApart(true); // one step's model is no edit of another's
     changeTo(m_session, *inputs, tr("Lesson: %1").arg(toQt(step().title)));
+    if (m_session.work() == Session::Work::Settled)
+        m_session.runs().startApart(false); // it was there already
     if (!m_session.busy())
         select();
 }

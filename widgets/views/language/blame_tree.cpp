@@ -5,7 +5,6 @@
 
 #include <QHeaderView>
 
-#include <cmath>
 #include <map>
 
 namespace qs {
@@ -18,7 +17,7 @@ enum Column { Part, Forward, Backward };
 class BlameItem : public QTreeWidgetItem {
 public:
     explicit BlameItem(const BlamedUnit& unit)
-        : m_moved(std::abs(unit.forward.value_or(0)) + std::abs(unit.backward.value_or(0)))
+        : m_moved(unit.moved())
     {
         const bool within = !unit.parent.empty() && unit.unit.starts_with(unit.parent + '/');
         setText(Part, toQt(within ? unit.unit.substr(unit.parent.size() + 1) : unit.unit));
@@ -71,8 +70,11 @@ BlameTree::BlameTree(Session& session, QWidget* parent)
     });
 }
 
-void BlameTree::setBlame(const TokenBlame* blame)
+void BlameTree::setBlame(const std::shared_ptr<const TokenBlame>& blame)
 {
+    if (blame == m_blame)
+        return;
+    m_blame = blame;
     clear();
     if (!blame)
         return;

@@ -6,6 +6,8 @@
 
 #include <QTreeWidget>
 
+#include <memory>
+
 namespace qs {
 
 /// Which parts moved one guess, layers with their nodes, those that moved it most first. Choosing a node selects it.
@@ -13,10 +15,11 @@ class BlameTree : public QTreeWidget {
     Q_OBJECT
 public:
     explicit BlameTree(Session& session, QWidget* parent = nullptr);
-    void setBlame(const TokenBlame* blame); ///< null: nothing
+    void setBlame(const std::shared_ptr<const TokenBlame>& blame); ///< null: nothing; the same again changes nothing
 
 private:
     Session& m_session;
+    std::shared_ptr<const TokenBlame> m_blame;
 };
 
 } // namespace qs

@@ -163,10 +163,10 @@ QString TokensPanel::blameSummary() const { return m_summary->text(); }
 void TokensPanel::forgetOthers()
 {
     if (m_continuation.made() && m_continuation.made()->prompt != m_prompt.prompt())
-        m_continuation.clear();
+        m_continuation.drop();
     if (m_asked && m_asked->prompt != m_prompt.prompt()) {
         m_asked.reset();
-        m_found.clear();
+        m_found.drop();
     }
 }
 
@@ -253,13 +253,13 @@ void TokensPanel::blame()
 
 void TokensPanel::showBlame()
 {
-    const TokenBlame* found = m_found.found();
+    const std::shared_ptr<const TokenBlame> found = m_found.found();
     const bool asked = m_asked && (found || m_found.running() || !m_found.problem().isEmpty());
     if (asked && m_beside->isHidden())
         m_splitter->setSizes({ m_splitter->width() * 3 / 5, m_splitter->width() * 2 / 5 });
     m_beside->setVisible(asked);
     m_tree->setBlame(found);
-    m_tree->setVisible(found);
+    m_tree->setVisible(found != nullptr);
     if (!found) {
         m_summary->setText(m_found.running() ? tr("Looking for the parts that moved the guess…") : m_found.problem());
         return;
