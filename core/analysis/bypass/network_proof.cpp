@@ -5,7 +5,6 @@
 #include "core/analysis/bypass/explained.h"
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/stored_weights.h"
-#include "core/analysis/pairs/quantized_reference.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/parallel.h"
@@ -150,7 +149,7 @@ public:
         m_proof.step = precisionStep(m_pair);
         m_proof.otherFunctions = functionDifferences(m_pair);
         const bool same = tryFloatWeights(BypassedRanges::AsPaired) || tryFloatWeights(BypassedRanges::AsStored);
-        if (!same && isReferenceQuantized(m_pair)) { // it keeps its quantizers, which may hold its activations
+        if (!same && m_pair.quantizedReference) { // it keeps its quantizers, which may hold its activations
             m_proof.withFloatWeights.reset();
             m_issue = badInput("the file that is taken as the float model is quantized itself");
         } else if (!same) {

@@ -21,6 +21,9 @@ struct ComparePair {
     std::shared_ptr<const Provenance> provenance = nullptr; ///< null: a file, of which nothing more is known
     std::shared_ptr<LoweringCache> lowered = nullptr; ///< what plans of these files share; null: nothing
     TaskChoices tasks {}; ///< what the user says of the outputs
+    /// What is taken as the float model holds quantizers: its values are no float network's, and what an activation
+    /// does may lie in its quantizers alone.
+    bool quantizedReference = false;
 };
 
 } // namespace qs

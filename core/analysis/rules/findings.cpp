@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rules/findings.h"
 
-#include "core/analysis/pairs/quantized_reference.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/kernels/instruction_sets.h"
 #include "core/qdq/qlinear_signature.h"
@@ -66,7 +65,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findExtremeConstants(c, found);
     findJoins(pair, c, found);
     findBrokenPairs(pair, c, found);
-    if (!isReferenceQuantized(pair)) { // whose data are cut already, or not yet
+    if (!pair.quantizedReference) { // whose data are cut already, or not yet
         findInputMismatch(pair, c, found);
         findRangeTooSmall(pair, c, found);
         findRangeTooLarge(pair, c, found);

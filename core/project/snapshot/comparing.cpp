@@ -17,6 +17,7 @@ ComparePair readyPair(const LoadedModel& floatModel, const LoadedModel& quantMod
     std::shared_ptr<const Alignment> alignment, const PlanOptions& options)
 {
     ComparePair pair { floatModel.plan, quantModel.plan, quantModel.quant, std::move(alignment) };
+    pair.quantizedReference = !floatModel.isFloat();
     pair.lowered = options.cache;
     if (options.profile != ArithmeticProfile::Simulated) {
         pair.writtenPlan = pair.quantPlan;
