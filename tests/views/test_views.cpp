@@ -198,23 +198,6 @@ private slots:
         QVERIFY(table->horizontalScrollBar()->maximum() == 0); // all columns shown at first fit at 1280
     }
 
-    void columnsFollowTheirTexts()
-    {
-        Session session(fakeBuild);
-        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        QVERIFY(showPair(window, session, { 1920, 1080 }));
-        QTableView* table = window.tensors().table();
-        QTRY_VERIFY(table->viewport()->width() > 600);
-        constexpr int kMatch = 2;
-        const QString match = table->model()->index(0, kMatch).data().toString();
-        QVERIFY(table->columnWidth(kMatch) > table->fontMetrics().horizontalAdvance(match));
-        QCOMPARE(table->horizontalHeader()->length(), table->viewport()->width()); // the first one takes the rest
-        table->horizontalHeader()->resizeSection(kMatch, 130);
-        window.resize(1280, 800);
-        QTRY_VERIFY(table->viewport()->width() < 800);
-        QCOMPARE(table->columnWidth(kMatch), 130); // what the user drew stays
-    }
-
     void walksTheWorstList()
     {
         Session session(fakeBuild);

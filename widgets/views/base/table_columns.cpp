@@ -21,6 +21,7 @@ constexpr int kFirstLeast = 110, kFirstUsual = 150; ///< font units
 constexpr int kLongestWord = 8; ///< letters
 constexpr int kFirstCheck = 28; ///< the box of the recipe, or a picture, before the name
 constexpr int kCellPadding = 15, kNarrowPadding = 12;
+constexpr size_t kFewest = 3; ///< columns that stay in any case
 constexpr int kWidestText = 26; ///< letters: a longer text may end with an ellipsis
 
 } // namespace
@@ -30,6 +31,7 @@ TableColumns::TableColumns(QTableView& table, TableHeader& sections, const Colum
     , m_table(table)
     , m_sections(sections)
     , m_model(model)
+    , m_chosen(size_t(model.columnCount()), true)
 {
     connect(&sections, &QHeaderView::sectionResized, this, [this](int column, int before, int now) {
         if (!m_giving && before > 0 && now > 0) // else it was hidden or shown
@@ -102,15 +104,6 @@ TableColumns::Room TableColumns::roomOf(int column) const
     return { column, wanted, title, Yield::Bar }; // a bar may be as short as its title
 }
 
-TableColumns::Rooms TableColumns::rooms() const
-{
-    Rooms shown;
-    for (int column = 0; column < m_model.columnCount(); ++column)
-        if (!m_table.isColumnHidden(column))
-            shown.push_back(roomOf(column));
-    return shown;
-}
-
 /// Takes pixels from columns of one kind; returns how many are still too many.
 int TableColumns::take(Rooms& rooms, int over, Yield kind)
 {
@@ -128,9 +121,51 @@ int TableColumns::take(Rooms& rooms, int over, Yield kind)
     return over - wanted;
 }
 
+void TableColumns::choose(int column, bool shown) { m_chosen[size_t(column)] = shown; }
+
+void TableColumns::ask(int column, bool shown)
+{
+    choose(column, shown);
+    if (shown)
+        m_asked.insert(column);
+    else
+        m_asked.erase(column);
+}
+
+std::vector<int> TableColumns::dispensable() const
+{
+    std::vector<int> texts, others;
+    for (int column = m_model.columnCount() - 1; column > 0; --column)
+        if (chosen(column) && !m_asked.count(column) && !m_drawn.count(column)
+            && column != m_sections.sortIndicatorSection())
+            (m_model.column(column).kind == ColumnKind::Text ? texts : others).push_back(column);
+    texts.insert(texts.end(), others.begin(), others.end());
+    return texts;
+}
+
+/// Of the chosen columns those for which there is room.
+TableColumns::Rooms TableColumns::fitting() const
+{
+    Rooms rooms;
+    int width = 0;
+    for (int column = 0; column < m_model.columnCount(); ++column)
+        if (chosen(column)) {
+            rooms.push_back(roomOf(column));
+            width += rooms.back().needed();
+        }
+    for (const int column : dispensable()) {
+        if (rooms.size() <= kFewest || width <= m_table.viewport()->width())
+            break;
+        const auto room = std::ranges::find(rooms, column, &Room::column);
+        width -= room->needed();
+        rooms.erase(room);
+    }
+    return rooms;
+}
+
 void TableColumns::fit()
 {
-    Rooms shown = rooms();
+    Rooms shown = fitting();
     Room& first = shown[0];
     const bool named = first.yields == Yield::Name;
     const int least = first.least;
@@ -153,22 +188,34 @@ void TableColumns::fit()
         first.wanted -= over;
     }
     give(shown);
+    emit fitted();
 }
 
 void TableColumns::give(const Rooms& rooms)
 {
     const QScopedValueRollback giving(m_giving, true);
+    std::vector<bool> shown(m_chosen.size());
+    for (const Room& room : rooms)
+        shown[size_t(room.column)] = true;
+    for (size_t column = 0; column < shown.size(); ++column)
+        if (m_table.isColumnHidden(int(column)) == shown[column])
+            m_table.setColumnHidden(int(column), !shown[column]);
     for (const Room& room : rooms)
         m_table.setColumnWidth(room.column, room.wanted);
 }
 
-void TableColumns::forgetWidths() { m_drawn.clear(); }
+void TableColumns::forgetWishes()
+{
+    m_drawn.clear();
+    m_asked.clear();
+}
 
 int TableColumns::wantedWidth() const
 {
     int width = m_table.verticalScrollBar()->sizeHint().width() + 2;
-    for (const Room& room : rooms())
-        width += room.column == 0 && !m_drawn.count(0) ? units(kFirstUsual) : room.wanted;
+    for (int column = 0; column < m_model.columnCount(); ++column)
+        if (chosen(column))
+            width += column == 0 && !m_drawn.count(0) ? units(kFirstUsual) : roomOf(column).wanted;
     return width;
 }
 

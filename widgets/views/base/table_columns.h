@@ -5,6 +5,7 @@
 #include <QTimer>
 
 #include <map>
+#include <set>
 #include <vector>
 
 class QTableView;
@@ -16,21 +17,28 @@ class TableHeader;
 
 /// Shares the width of a table among its columns: what is in them decides, and the first takes what is left. Where
 /// there is not enough, bars and strips give way, then names as long as they tell rows apart, then other texts down to
-/// a word, then titles over numbers. Where that is not enough either, it is scrolled. A width that the user drew
-/// stays.
+/// a word. Where titles over numbers would be cut then, the last columns are left out, texts first; what the user asked
+/// for, drew or sorts by stays, and where that is still too much, titles give way and it is scrolled.
 class TableColumns : public QObject {
     Q_OBJECT
 public:
     TableColumns(QTableView& table, TableHeader& sections, const ColumnModel& model);
     void fit();
-    void forgetWidths(); ///< those that the user drew
-    int wantedWidth() const; ///< of all that are shown, with a usual first one
+    void choose(int column, bool shown); ///< by default, or for what the data mean
+    void ask(int column, bool shown); ///< the user did: it is never left out
+    bool chosen(int column) const { return m_chosen[size_t(column)]; } ///< shown, if there is room
+    void forgetWishes(); ///< widths that the user drew, columns asked for
+    int wantedWidth() const; ///< of all that are chosen, with a usual first one
+
+signals:
+    void fitted();
 
 private:
     enum class Yield { Bar, Name, Text, Title, Never };
     struct Room {
         int column, wanted, least;
         Yield yields;
+        int needed() const { return yields == Yield::Title ? wanted : least; } ///< with a whole title
     };
     using Rooms = std::vector<Room>;
     Room roomOf(int column) const;
@@ -38,7 +46,8 @@ private:
     std::vector<int> textWidths(int column, bool firstWords) const; ///< of the first rows; none without rows
     int usualText(int column) const;
     int firstWord(int column) const; ///< of texts, that are cut behind it
-    Rooms rooms() const; ///< of the columns that are shown
+    std::vector<int> dispensable() const; ///< what may be left out, the first one first
+    Rooms fitting() const;
     static int take(Rooms& rooms, int over, Yield kind);
     void give(const Rooms& rooms);
 
@@ -46,6 +55,8 @@ private:
     TableHeader& m_sections;
     const ColumnModel& m_model;
     std::map<int, int> m_drawn; ///< width by column
+    std::vector<bool> m_chosen; ///< by column
+    std::set<int> m_asked;
     bool m_giving = false;
     QTimer m_later; ///< after texts changed
 };

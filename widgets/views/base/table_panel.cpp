@@ -10,6 +10,7 @@
 #include "widgets/views/base/text/menu_width.h"
 #include "widgets/views/base/unit_actions.h"
 
+#include <QActionGroup>
 #include <QClipboard>
 #include <QEvent>
 #include <QGuiApplication>
@@ -124,19 +125,12 @@ void TablePanel::buildTable()
     for (int column = 0; column < m_setup.model->columnCount(); ++column) {
         m_table->setItemDelegateForColumn(
             column, new CellDelegate(m_session, m_setup.model->column(column).kind, m_table));
-        m_table->setColumnHidden(column, !shownByDefault(column));
     }
     m_widths = new TableColumns(*m_table, *m_sections, *m_setup.model);
+    for (int column = 0; column < m_setup.model->columnCount(); ++column)
+        m_widths->choose(column, shownByDefault(column));
     m_table->viewport()->installEventFilter(this);
-    connect(m_sections, &QHeaderView::sectionClicked, this, [this](int column) {
-        const bool same = m_proxy->sortColumn() == column;
-        if (!same)
-            return sortWorstFirst(column);
-        const auto order = m_proxy->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
-        m_proxy->sort(column, order);
-        m_sections->setSortIndicator(column, order);
-        showInfo();
-    });
+    connect(m_sections, &QHeaderView::sectionClicked, this, &TablePanel::sortBy);
     connect(m_sections, &QWidget::customContextMenuRequested, this,
         [this](const QPoint& at) { showColumnMenu(m_sections->mapToGlobal(at)); });
     m_empty->setObjectName(QStringLiteral("emptyHint"));
@@ -219,6 +213,8 @@ void TablePanel::buildHeader()
     m_columns->setAccessibleName(tr("Choose columns"));
     connect(m_columns, &QToolButton::clicked, this,
         [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
+    connect(m_widths, &TableColumns::fitted, this, &TablePanel::showLeftOut);
+    showLeftOut();
     header()->addEndTool(m_filter);
     header()->addEndTool(m_columns);
 }
@@ -289,6 +285,34 @@ void TablePanel::sortWorstFirst(int column)
     m_sections->setSortIndicator(column, m_proxy->sortOrder());
     m_table->scrollToTop();
     showInfo();
+}
+
+/// Worst first, or the other way round where they are in the order of that column.
+void TablePanel::sortBy(int column)
+{
+    if (m_proxy->sortColumn() != column)
+        return sortWorstFirst(column);
+    const auto order = m_proxy->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
+    m_proxy->sort(column, order);
+    m_sections->setSortIndicator(column, order);
+    showInfo();
+}
+
+/// Columns to sort by, for those who have no mouse.
+void TablePanel::addSorting(QMenu& menu)
+{
+    QMenu* sorting = menu.addMenu(tr("Sort by"));
+    auto* one = new QActionGroup(sorting);
+    for (int column = 0; column < m_setup.model->columnCount(); ++column) {
+        if (m_table->isColumnHidden(column))
+            continue;
+        QAction* action = sorting->addAction(m_setup.model->column(column).title);
+        action->setCheckable(true);
+        action->setChecked(m_proxy->sortColumn() == column);
+        one->addAction(action);
+        connect(action, &QAction::triggered, this, [this, column] { sortBy(column); });
+    }
+    keepNarrow(*sorting);
 }
 
 /// What the order of the rows is, where the panel says so.
@@ -368,7 +392,7 @@ void TablePanel::copyRows(TableFormat format) const
     const QHeaderView* sections = m_table->horizontalHeader();
     for (int visual = 0; visual < sections->count(); ++visual) {
         const int column = sections->logicalIndex(visual);
-        if (!m_table->isColumnHidden(column))
+        if (m_widths->chosen(column))
             columns.push_back(column);
     }
     QGuiApplication::clipboard()->setText(tableText(*m_proxy, rows, columns, format));
@@ -429,11 +453,24 @@ void TablePanel::showMeaningful()
         if (meaningful == m_meaningful[size_t(column)])
             continue;
         m_meaningful[size_t(column)] = meaningful;
-        m_table->setColumnHidden(column, !shownByDefault(column));
+        m_widths->choose(column, shownByDefault(column));
         changed = true;
     }
     if (changed)
         m_widths->fit();
+}
+
+/// Columns without room are told of where they can be had.
+void TablePanel::showLeftOut()
+{
+    QStringList titles;
+    for (int column = 0; column < m_setup.model->columnCount(); ++column)
+        if (m_widths->chosen(column) && m_table->isColumnHidden(column))
+            titles << m_setup.model->column(column).title;
+    m_columns->setText(titles.isEmpty() ? tr("Columns") : tr("Columns +%1").arg(titles.size()));
+    m_columns->setToolTip(titles.isEmpty() ? tr("Which columns are shown")
+                                           : tr("No room for: %1. Choose one to have it in sight, or widen the panel.")
+                                                 .arg(titles.join(QStringLiteral(", "))));
 }
 
 void TablePanel::showColumnMenu(const QPoint& position)
@@ -442,19 +479,19 @@ void TablePanel::showColumnMenu(const QPoint& position)
     for (int column = 0; column < m_setup.model->columnCount(); ++column) {
         QAction* action = menu.addAction(m_setup.model->column(column).title);
         action->setCheckable(true);
-        action->setChecked(!m_table->isColumnHidden(column));
+        action->setChecked(m_widths->chosen(column) && !m_table->isColumnHidden(column));
         action->setEnabled(column > 0);
         action->setVisible(hasMeaning(column));
         connect(action, &QAction::toggled, this, [this, column](bool shown) {
-            m_table->setColumnHidden(column, !shown);
+            m_widths->ask(column, shown);
             m_widths->fit();
         });
     }
     menu.addSeparator();
     connect(menu.addAction(tr("Default columns")), &QAction::triggered, this, [this] {
         for (int column = 0; column < m_setup.model->columnCount(); ++column)
-            m_table->setColumnHidden(column, !shownByDefault(column));
-        m_widths->forgetWidths();
+            m_widths->choose(column, shownByDefault(column));
+        m_widths->forgetWishes();
         m_widths->fit();
     });
     keepNarrow(menu);
@@ -470,6 +507,7 @@ void TablePanel::showRowMenu(const QPoint& position)
         menu.addActions(actions());
         menu.addSeparator();
     }
+    addSorting(menu);
     connect(menu.addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { copyRows(TableFormat::Tsv); });
     connect(
         menu.addAction(tr("Copy as Markdown")), &QAction::triggered, this, [this] { copyRows(TableFormat::Markdown); });

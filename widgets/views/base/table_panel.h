@@ -10,6 +10,7 @@
 
 class QLabel;
 class QLineEdit;
+class QMenu;
 class QSpacerItem;
 class QSplitter;
 class QTableView;
@@ -71,6 +72,8 @@ private:
     void follow(const Place& place);
     void keepRowsWhole();
     void reveal();
+    void sortBy(int column);
+    void addSorting(QMenu& menu);
     QString orderText() const;
     void showInfo();
     void fitEmpty();
@@ -79,6 +82,7 @@ private:
     bool shownByDefault(int column) const;
     bool hasMeaning(int column) const;
     void showMeaningful();
+    void showLeftOut();
     void showColumnMenu(const QPoint& position);
     void showRowMenu(const QPoint& position);
 

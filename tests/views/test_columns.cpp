@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/views/support/fake_window.h"
+#include "tests/views/support/program_set_up.h"
+#include "widgets/views/base/table_header.h"
+#include "widgets/views/base/table_panel.h"
+#include "widgets/views/window/main_window.h"
+
+#include <QHeaderView>
+#include <QScrollBar>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+
+using namespace qs;
+using namespace qs::test;
+
+class TestColumns : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { setUpProgram(m_settings); }
+
+    /// Where titles would be cut, the last columns are left out and told of; what the user asks for stays.
+    void columnsWithoutRoomAreToldOf()
+    {
+        Shown shown;
+        MainWindow& window = shown.window;
+        window.resize(1920, 1080);
+        QVERIFY(shown.open());
+        TablePanel& panel = window.tensors();
+        QTableView* table = panel.table();
+        QToolButton* choose = nullptr;
+        for (QToolButton* button : panel.findChildren<QToolButton*>())
+            if (button->accessibleName() == QStringLiteral("Choose columns"))
+                choose = button;
+        QVERIFY(choose);
+        QTRY_VERIFY(table->viewport()->width() > 600);
+        QCOMPARE(choose->text(), QStringLiteral("Columns"));
+        const auto hidden = [&](const QString& title) {
+            for (int column = 0; column < panel.model()->columnCount(); ++column)
+                if (panel.model()->column(column).title == title)
+                    return table->isColumnHidden(column);
+            return true;
+        };
+        window.resize(900, 700);
+        QTRY_VERIFY(choose->text().startsWith(QStringLiteral("Columns +")));
+        QVERIFY(hidden(QStringLiteral("match"))); // a text, the last one
+        QVERIFY(!hidden(QStringLiteral("accumulated"))); // sorted by
+        QVERIFY(choose->toolTip().contains(QStringLiteral("match")));
+        QCOMPARE(table->horizontalScrollBar()->maximum(), 0);
+        auto* sections = static_cast<TableHeader*>(table->horizontalHeader());
+        for (int column = 1; column < panel.model()->columnCount(); ++column)
+            if (!table->isColumnHidden(column))
+                QVERIFY2(table->columnWidth(column) >= sections->titleWidth(panel.model()->column(column).title),
+                    qPrintable(panel.model()->column(column).title));
+        window.resize(1920, 1080);
+        QTRY_COMPARE(choose->text(), QStringLiteral("Columns"));
+        QVERIFY(!hidden(QStringLiteral("match")));
+    }
+
+    void columnsFollowTheirTexts()
+    {
+        Shown shown;
+        MainWindow& window = shown.window;
+        window.resize(1920, 1080);
+        QVERIFY(shown.open());
+        QTableView* table = window.tensors().table();
+        QTRY_VERIFY(table->viewport()->width() > 600);
+        constexpr int kMatch = 2;
+        const QString match = table->model()->index(0, kMatch).data().toString();
+        QVERIFY(table->columnWidth(kMatch) > table->fontMetrics().horizontalAdvance(match));
+        QCOMPARE(table->horizontalHeader()->length(), table->viewport()->width()); // the first one takes the rest
+        table->horizontalHeader()->resizeSection(kMatch, 130);
+        window.resize(1280, 800);
+        QTRY_VERIFY(table->viewport()->width() < 800);
+        QCOMPARE(table->columnWidth(kMatch), 130); // what the user drew stays
+    }
+
+private:
+    QTemporaryDir m_settings;
+};
+
+QTEST_MAIN(TestColumns)
+#include "test_columns.moc"
