@@ -102,10 +102,12 @@ int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::Ma
 
 int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
 {
-    if (options.sizeGiven)
+    if (options.sizeGiven) {
         window.resize(options.size);
-    else if (window.size() != window.size().boundedTo(window.screen()->availableSize()))
-        qs::fitIntoScreen(window);
+    } else if (window.size() != window.size().boundedTo(window.screen()->availableSize())) {
+        qs::fitIntoScreen(window); // what it goes back to
+        window.setWindowState(window.windowState() | Qt::WindowMaximized);
+    }
     const auto once = Qt::ConnectionType(Qt::SingleShotConnection);
     QObject::connect(
         &session, &qs::Session::settled, &window,

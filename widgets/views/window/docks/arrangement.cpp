@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 namespace qs {
 
@@ -14,7 +15,9 @@ constexpr int kWideWindow = 1700; ///< pixels: room for one more group below
 constexpr int kLowLines = 50; ///< below it the panels at the right need some of the room below
 constexpr int kLowBottom = 22; ///< percent that is left then
 const std::vector<int> kLowRight { 34, 24 }; ///< the Inspector and what is below it
-constexpr int kLeastLines = 42; ///< below it they stand behind each other
+constexpr int kWhatIfLines = 58; ///< below it the recipe needs the height of all that stands above or below it
+constexpr int kLeastLines = 49; ///< below it they stand behind each other, and what is below gets room for rows again
+constexpr int kLeastBottom = 28; ///< percent
 
 Arrangement inspectArrangement()
 {
@@ -112,6 +115,19 @@ void joinGroups(Arrangement::Groups* groups, std::vector<int>* percent)
     percent->clear();
 }
 
+/// Puts the group of What-if in front of its neighbours, whose tabs follow it.
+void joinWithWhatIf(Arrangement::Groups* groups, std::vector<int>* percent)
+{
+    const auto holds = [](const std::vector<const char*>& group) {
+        return !group.empty() && std::string_view(group.front()) == "what-if";
+    };
+    const auto at = std::ranges::find_if(*groups, holds);
+    if (at == groups->end() || groups->size() < 2)
+        return;
+    std::rotate(groups->begin(), at, at + 1);
+    joinGroups(groups, percent);
+}
+
 } // namespace
 
 QString layoutTitle(LayoutName name)
@@ -133,12 +149,18 @@ namespace {
 
 Arrangement fitted(Arrangement a, int lines)
 {
-    if (lines < kLowLines) {
-        a.bottomHeight = std::min(a.bottomHeight, kLowBottom);
-        a.rightHeights = kLowRight;
+    if (lines < kWhatIfLines) {
+        joinWithWhatIf(&a.left, &a.leftHeights);
+        joinWithWhatIf(&a.right, &a.rightHeights);
     }
-    if (lines < kLeastLines)
+    if (lines < kLeastLines) {
+        a.bottomHeight = std::min(a.bottomHeight, kLeastBottom);
         joinGroups(&a.right, &a.rightHeights);
+    } else if (lines < kLowLines) {
+        a.bottomHeight = std::min(a.bottomHeight, kLowBottom);
+        if (a.right.size() > 1)
+            a.rightHeights = kLowRight;
+    }
     return a;
 }
 
