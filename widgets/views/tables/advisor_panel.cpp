@@ -107,9 +107,23 @@ void AdvisorPanel::buildHeader()
     setTabOrder(m_by, m_measure); // as they stand
     setTabOrder(m_measure, m_seconds);
     setTabOrder(m_seconds, m_search);
-    connect(m_measure, &QPushButton::clicked, this,
-        [this] { m_advisor.measure(static_cast<UnitKind>(m_by->currentData().toInt())); });
-    connect(m_search, &QPushButton::clicked, this, [this] { m_advisor.search(m_seconds->value()); });
+    connect(m_measure, &QPushButton::clicked, this, [this] {
+        keepFocus(*m_measure, *m_ranking);
+        m_advisor.measure(static_cast<UnitKind>(m_by->currentData().toInt()));
+    });
+    connect(m_search, &QPushButton::clicked, this, [this] {
+        keepFocus(*m_search, *m_found);
+        m_advisor.search(m_seconds->value());
+    });
+}
+
+/// A button that cannot be pressed loses the focus, to whatever is next in the window: the answer shall have it
+/// instead.
+void AdvisorPanel::keepFocus(QWidget& button, QWidget& answer)
+{
+    m_awaited = button.hasFocus() ? &answer : nullptr;
+    if (m_awaited)
+        m_by->setFocus(); // as long as it is not there
 }
 
 QTableView* AdvisorPanel::makeTable(QAbstractItemModel& model, const QString& name)
@@ -181,6 +195,10 @@ void AdvisorPanel::refresh()
                                       "granularities for as long as you say.")
                             : tr("Open a float model and data to look for better recipes."));
     header()->setInfo(rankingInfo());
+    if (!running && m_awaited && m_by->hasFocus())
+        m_awaited->setFocus();
+    if (!running)
+        m_awaited = nullptr;
 }
 
 /// Numbers of another recipe than the one at hand are no advice on it.

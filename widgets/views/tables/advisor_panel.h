@@ -39,6 +39,7 @@ private:
     void refresh();
     void refreshCurve();
     void dim(QTableView& table, bool old);
+    void keepFocus(QWidget& button, QWidget& answer);
     QString rankingInfo() const;
     void applyPoint(size_t point);
 
@@ -55,6 +56,7 @@ private:
     QSpinBox* m_seconds;
     QPushButton *m_measure, *m_search;
     QSplitter* m_splitter;
+    QWidget* m_awaited = nullptr; ///< gets the focus when what was asked for is there
 };
 
 } // namespace qs

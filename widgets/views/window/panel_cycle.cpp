@@ -19,12 +19,13 @@ bool takesFocus(const QWidget* widget)
     return widget && widget->isVisible() && widget->isEnabled() && (widget->focusPolicy() & Qt::TabFocus) != 0;
 }
 
-/// The first that Tab would reach.
+/// The first that Tab would reach in what the panel shows; else the first button of its header.
 QWidget* firstIn(Panel& panel)
 {
-    const QList<QWidget*> widgets = panel.findChildren<QWidget*>();
+    const auto within
+        = [&](const QWidget* widget) { return panel.isAncestorOf(widget) && !panel.header()->isAncestorOf(widget); };
     for (QWidget* widget = panel.nextInFocusChain(); widget && widget != &panel; widget = widget->nextInFocusChain())
-        if (takesFocus(widget) && widgets.contains(widget))
+        if (takesFocus(widget) && within(widget))
             return widget;
     const QList<QWidget*> tools = panel.header()->findChildren<QWidget*>();
     const auto tool = std::ranges::find_if(tools, takesFocus);
