@@ -6,14 +6,16 @@
     python3 make_models.py
 
 ONNX Runtime's quantize_static makes all quantized files, with weights of 7 bits (reduce_range), which no CPU saturates.
-The files' names say nothing, since the program shows them; a kind of fault has these letters:
+Each case has three files of its own, network_X, digits_X and pictures_X, since the program shows their names, which say
+nothing. A kind of fault has these letters:
 
-d                wrong preprocessing: a good file; pictures_0..2.npz are not normalized, inverted, turned
-g, a, k          bad calibration set: pictures not normalized, of one class and faint, far too bright
-b, h, m          broken export: kernels with height and width exchanged, a ReLU that is gone, another one
-j, c, f          one layer whose weights kept 8 bits: stem, first convolution of the block, pointwise
-e, l, i          other layers left in float than the one that needs it: depthwise, pointwise, first of the block
-network_1.onnx   the example's network; network_2..4.onnx compute the same, and one channel of one layer is larger (e, l, i)
+d, n, o   wrong preprocessing: a good file; its pictures are not normalized, inverted, turned
+g, a, k   bad calibration set: pictures not normalized, of one class and faint, far too bright
+b, h, m   broken export: kernels with height and width exchanged, a ReLU that is gone, another one
+j, c, f   one layer whose weights kept 8 bits: stem, first convolution of the block, pointwise
+e, l, i   other layers left in float than the one that needs it: depthwise, pointwise, first of the block; the networks
+          compute what the example's does, and one channel of one layer is larger
+
 The pictures come from Optical Recognition of Handwritten Digits (E. Alpaydin and C. Kaynak, UCI Machine Learning
 Repository, CC BY 4.0), as scikit-learn's load_digits delivers them; pictures_*.npz stay under that licence.
 """
@@ -118,25 +120,26 @@ def main():
     calibration, judged = normalized(pixels[:CALIBRATION]), test[:JUDGED]
     load = lambda: onnx.load(EXAMPLES / "digits_float.onnx")
 
-    onnx.save(load(), HERE / "network_1.onnx")
-    quantize(load(), "digits_d.onnx", calibration, per_channel=True)
-    wrong = (judged, normalized(1 - judged), normalized(np.rot90(judged, axes=(2, 3))))
-    for i, images in enumerate(wrong):
-        np.savez_compressed(HERE / f"pictures_{i}.npz", image=images.astype(np.float32), labels=test_labels[:JUDGED])
+    def save(letter, network, quantized, calibrated, images, **options):
+        """A case; `quantized` is the network that is quantized, which a broken export is not."""
+        onnx.save(network, HERE / f"network_{letter}.onnx")
+        quantize(quantized, f"digits_{letter}.onnx", calibrated, per_channel=True, **options)
+        np.savez_compressed(
+            HERE / f"pictures_{letter}.npz", image=images.astype(np.float32), labels=test_labels[:JUDGED])
 
+    wrong = (judged, normalized(1 - judged), normalized(np.rot90(judged, axes=(2, 3))))
     ones = normalized(0.35 * pixels[labels == 1][:CALIBRATION])
-    for i, images in enumerate((pixels[:CALIBRATION], ones, normalized(16 * pixels[:CALIBRATION]))):
-        quantize(load(), f"digits_{'gak'[i]}.onnx", images, per_channel=True)
-    for i in range(3):
-        quantize(broken(load(), i), f"digits_{'bhm'[i]}.onnx", calibration, per_channel=True)
+    badly_calibrated = (pixels[:CALIBRATION], ones, normalized(16 * pixels[:CALIBRATION]))
     nodes, _ = parts(load())
-    for i, name in enumerate(KEPT_EIGHT_BITS):
-        override = {nodes[name].input[1]: [{"quant_type": QuantType.QInt8, "axis": 0, "reduce_range": False}]}
-        quantize(load(), f"digits_{'jcf'[i]}.onnx", calibration, symmetric=True, per_channel=True,
-                 extra={"TensorQuantOverrides": override})
-    for i, place in enumerate(WIDE):
-        onnx.save(widened(load(), *place), HERE / f"network_{i + 2}.onnx")
-        quantize(widened(load(), *place), f"digits_{'eli'[i]}.onnx", calibration, excluded=EXCLUDED[i])
+    for i in range(3):
+        save("dno"[i], load(), load(), calibration, wrong[i])
+        save("gak"[i], load(), load(), badly_calibrated[i], normalized(judged))
+        save("bhm"[i], load(), broken(load(), i), calibration, normalized(judged))
+        override = {nodes[KEPT_EIGHT_BITS[i]].input[1]: [{"quant_type": QuantType.QInt8, "axis": 0, "reduce_range": False}]}
+        save("jcf"[i], load(), load(), calibration, normalized(judged), symmetric=True,
+             extra={"TensorQuantOverrides": override})
+        wide = widened(load(), *WIDE[i])
+        save("eli"[i], wide, widened(load(), *WIDE[i]), calibration, normalized(judged), excluded=EXCLUDED[i])
     for path in sorted(HERE.glob("*.onnx")):
         print(f"{path.name}: {path.stat().st_size} bytes, accuracy {accuracy(path, normalized(test), test_labels):.3f}")
 
