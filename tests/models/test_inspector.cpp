@@ -114,6 +114,24 @@ private slots:
         QCOMPARE(valueOf(rows, "per tensor | channel"), QStringLiteral("33.0 dB | 38.0 dB"));
     }
 
+    /// What a node computes with is reached from it.
+    void weightsOfTheNode()
+    {
+        const SnapshotPtr snapshot = fake::comparison();
+        const auto& weights = snapshot->comparison->weights;
+        Place place;
+        place.node = weights[0].floatNode;
+        const auto rows = inspectorRows(*snapshot, place);
+        const auto leads = std::ranges::find_if(rows, [](const InspectorRow& row) { return row.weight.has_value(); });
+        QVERIFY(leads != rows.end());
+        QCOMPARE(*leads->weight, size_t(0));
+        QVERIFY(leads->value.contains(QStringLiteral("dB")));
+        QVERIFY(leads->toolTip.contains(QString::fromStdString(weights[0].name)));
+        place.weight = 0; // it is shown itself
+        QVERIFY(std::ranges::none_of(
+            inspectorRows(*snapshot, place), [](const InspectorRow& row) { return row.weight.has_value(); }));
+    }
+
     void valueWithoutPartner()
     {
         auto snapshot = std::make_shared<Snapshot>(*fake::comparison());

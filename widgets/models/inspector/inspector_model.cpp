@@ -21,6 +21,8 @@ QVariant InspectorModel::data(const QModelIndex& index, int role) const
         return row.toolTip.isEmpty() ? row.value : row.toolTip;
     case SectionRole:
         return row.section;
+    case WeightRole:
+        return row.weight ? QVariant::fromValue(quint64(*row.weight)) : QVariant();
     case SortRole:
         return double(index.row());
     default:

@@ -6,6 +6,7 @@
 
 #include <QAbstractTableModel>
 
+#include <optional>
 #include <vector>
 
 namespace qs {
@@ -16,6 +17,7 @@ struct InspectorRow {
     QString value;
     QString toolTip; ///< the formula filled in
     bool section = false;
+    std::optional<size_t> weight = {}; ///< row of the comparison that it leads to
     bool operator==(const InspectorRow&) const = default;
 };
 
@@ -28,7 +30,7 @@ QString inspectorTitle(const Snapshot& snapshot, const Place& place);
 class InspectorModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Role { SortRole = Qt::UserRole, SectionRole };
+    enum Role { SortRole = Qt::UserRole, SectionRole, WeightRole }; ///< WeightRole: that a row leads to
     using QAbstractTableModel::QAbstractTableModel;
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

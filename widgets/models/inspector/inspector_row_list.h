@@ -10,12 +10,16 @@ namespace qs {
 /// The inspector's rows as they are made, section by section.
 class InspectorRowList {
 public:
-    void section(const QString& title) { m_rows.push_back({ title, {}, {}, true }); }
+    void section(const QString& title) { m_rows.push_back({ title, {}, {}, true, {} }); }
     /// Nothing without a value.
     void add(const QString& key, const QString& value, const QString& toolTip = {})
     {
         if (!value.isEmpty())
-            m_rows.push_back({ key, value, toolTip, false });
+            m_rows.push_back({ key, value, toolTip, false, {} });
+    }
+    void addLink(const QString& key, const QString& value, const QString& toolTip, size_t weight)
+    {
+        m_rows.push_back({ key, value, toolTip, false, weight });
     }
     /// Adds the rows of `other`, behind a section of that title where there are some.
     void addSection(const QString& title, InspectorRowList&& other)

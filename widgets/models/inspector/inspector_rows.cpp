@@ -172,6 +172,22 @@ void addWeight(InspectorRowList& rows, const Snapshot& snapshot, const Place& pl
         numberText(r.similarity.rmse) + QStringLiteral(" | ") + numberText(r.similarity.maxAbsError));
 }
 
+/// Weights and biases of the node, each of which leads to its own numbers, and to its override.
+void addWeightsOf(InspectorRowList& rows, const Snapshot& snapshot, const Place& place)
+{
+    const bool isFloat = place.side == Side::Float;
+    const auto& weights = snapshot.comparison->weights;
+    InspectorRowList found;
+    for (size_t i = 0; i < weights.size(); ++i) {
+        const WeightRow& r = weights[i];
+        if ((isFloat ? r.floatNode : r.quantNode) == place.node && !place.inner.valid())
+            found.addLink(r.bias ? tr("bias") : tr("weight"),
+                granularityText(r.params) + QStringLiteral(", ") + decibelText(r.similarity.sqnrDb, r.similarity.exact),
+                toQt(r.name) + u'\n' + tr("Enter or a click selects it: its numbers, its own type and scales."), i);
+    }
+    rows.addSection(tr("Weights"), std::move(found));
+}
+
 /// "Why is this float?" of a node of either model; null where it is quantized, or nothing was compared yet.
 const FloatNodeRow* floatNodeAt(const Snapshot& snapshot, const LoadedModel& model, const Place& place)
 {
@@ -302,6 +318,8 @@ std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& p
         addActivation(rows, snapshot, place);
     else if (place.value.valid())
         addLonelyValue(rows, snapshot, *model, place);
+    if (place.node.valid() && snapshot.comparison && !place.weight)
+        addWeightsOf(rows, snapshot, place);
     if (place.node.valid())
         addNode(rows, *model, place.node);
     addOrigin(rows, snapshot, place);

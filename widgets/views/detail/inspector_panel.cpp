@@ -66,6 +66,8 @@ public:
             const double size = option->font.pointSizeF();
             option->font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
             option->font.setPointSizeF(size * 0.94);
+            if (index.data(InspectorModel::WeightRole).isValid())
+                option->palette.setColor(QPalette::Text, m_session.theme().accent);
             if (m_session.numbers().stale())
                 for (const auto role : { QPalette::Text, QPalette::HighlightedText })
                     option->palette.setColor(role, m_session.theme().muted);
@@ -184,6 +186,13 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
             QGuiApplication::clipboard()->setText(m_model.rows()[size_t(row)].value);
     });
     new OriginActions(session, m_table);
+    const auto follow = [this](const QModelIndex& index) {
+        if (const QVariant weight = index.data(InspectorModel::WeightRole); weight.isValid())
+            m_session.selection().selectWeight(size_t(weight.toULongLong()));
+    };
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    connect(m_table, &QTableView::clicked, this, follow);
+    connect(m_table, &QTableView::activated, this, follow); // Enter
     connect(&session, &Session::snapshotChanged, this, &InspectorPanel::refresh);
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
     connect(&session.numbers(), &NumbersAge::changed, m_table->viewport(), qOverload<>(&QWidget::update));
