@@ -111,6 +111,7 @@ std::vector<HelpPage> helpPages(const ActionRegistry* actions)
         { QStringLiteral("data"), tr("Data"), resource("data") },
         { QStringLiteral("views"), tr("Views"), resource("views") },
         { QStringLiteral("numbers"), tr("Numbers"), resource("numbers") + allNumbers() },
+        { QStringLiteral("words"), tr("Words"), resource("words") },
         { QStringLiteral("shortcuts"), tr("Shortcuts"), shortcuts(actions) } };
 }
 

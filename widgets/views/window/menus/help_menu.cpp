@@ -33,7 +33,8 @@ void buildHelpMenu(const WindowParts& parts)
     start->setToolTip(tr("Shows what the panels are for"));
     menu->addSeparator();
     const std::pair<QString, const char*> pages[] { { tr("&First steps"), "start" }, { tr("F&iles"), "files" },
-        { tr("&Data"), "data" }, { tr("&Views"), "views" }, { tr("What the &numbers mean"), "numbers" } };
+        { tr("&Data"), "data" }, { tr("&Views"), "views" }, { tr("What the &numbers mean"), "numbers" },
+        { tr("&Words"), "words" } };
     for (const auto& [title, page] : pages)
         addEntry(menu, QStringLiteral("help.") + QLatin1String(page), title, {}, window,
             [window, name = QString::fromLatin1(page)] {
