@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/values/tensor_values.h"
 
+#include "core/analysis/lab/weight_map.h"
 #include "core/tensor/convert.h"
 
 #include <QTest>
@@ -38,6 +39,62 @@ SliceGrid gridOf(const TensorValues& values, const char* text = "")
 class TensorValuesTest : public QObject {
     Q_OBJECT
 private slots:
+    /// Blocks of a matrix [K, N] whose scales run along K, against sums in plain loops; and a kernel with one scale.
+    void weightsAreMappedByBlocks()
+    {
+        constexpr size_t kInputs = 70, kOutputs = 5, kBlock = 32, kBlocks = 3;
+        std::mt19937 random(11);
+        std::normal_distribution<float> weight(0, 1);
+        std::vector<float> x(kInputs * kOutputs);
+        std::vector<int8_t> codes(x.size());
+        QuantParams params { DType::Int8, std::vector<float>(kBlocks * kOutputs),
+            std::vector<int32_t>(kBlocks * kOutputs), 0, int64_t(kBlock) };
+        for (size_t i = 0; i < params.scale.size(); ++i)
+            params.scale[i] = 0.1f + 0.01f * float(i);
+        const auto scaleOf = [&](size_t k, size_t n) { return params.scale[k / kBlock * kOutputs + n]; };
+        for (size_t k = 0; k < kInputs; ++k)
+            for (size_t n = 0; n < kOutputs; ++n) {
+                x[k * kOutputs + n] = weight(random);
+                codes[k * kOutputs + n] = int8_t(std::lrint(x[k * kOutputs + n] / scaleOf(k, n)));
+            }
+        x[(40 * kOutputs) + 3] += 9; // in the second block of channel 3
+        TensorValues values;
+        values.shape = { kInputs, kOutputs };
+        values.reference.emplace(Tensor::of<float>(values.shape, x));
+        values.quantized.emplace(Tensor::of<int8_t>(values.shape, codes), params);
+        WeightRow row;
+        row.channelAxis = 1;
+        const auto map = weightMap(values, row, false);
+        QVERIFY(map && map->blocks && map->exchanged && map->matrix);
+        QCOMPARE(map->cellElements, kBlock);
+        QCOMPARE(map->map.rows, kOutputs);
+        QCOMPARE(map->map.columns, kBlocks);
+        for (size_t n = 0; n < kOutputs; ++n)
+            for (size_t b = 0; b < kBlocks; ++b) {
+                double ee = 0, count = 0;
+                for (size_t k = b * kBlock; k < std::min((b + 1) * kBlock, kInputs); ++k, ++count)
+                    ee += std::pow(double(codes[k * kOutputs + n] * scaleOf(k, n)) - double(x[k * kOutputs + n]), 2);
+                QVERIFY(std::abs(map->map.error[n * kBlocks + b] - std::sqrt(ee / count)) < 1e-6);
+                QCOMPARE(map->scale[n * kBlocks + b], double(scaleOf(b * kBlock, n)));
+            }
+        QCOMPARE(map->worst(1), std::vector<size_t> { 3 * kBlocks + 1 });
+        QVERIFY(!weightMap(values, row, true)); // there is no second model
+    }
+
+    void weightsWithOneScaleAreMappedInParts()
+    {
+        TensorValues values = smallPair();
+        WeightRow row; // rows are the first axis
+        const auto map = weightMap(values, row, false);
+        QVERIFY(map && !map->blocks && map->matrix && !map->exchanged);
+        QCOMPARE(map->map.rows, size_t(2));
+        QCOMPARE(map->map.columns, size_t(3));
+        QCOMPARE(map->map.error[5], 36.5);
+        QCOMPARE(map->worst(9).size(), size_t(2)); // the others are exact, but for 0.25
+        values.reference.reset();
+        QVERIFY(!weightMap(values, row, false));
+    }
+
     void codesStandForReals()
     {
         const TensorValues values = smallPair();

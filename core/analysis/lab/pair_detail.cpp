@@ -11,9 +11,6 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kMostBands = 12; ///< below a thousandth of the largest values nothing is told apart
-constexpr int kLowestExponent = -30, kHighestExponent = 40; ///< of magnitudes that are told apart
-
 size_t channelAxis(size_t rank, bool channelsFirst) { return rank == 3 && !channelsFirst ? 2 : rank > 1 ? 1 : 0; }
 
 /// Elements of one sample, added to channels, places and magnitudes.
@@ -22,7 +19,6 @@ public:
     DetailMeter(PairDetail& detail, bool channelsFirst)
         : m_detail(detail)
         , m_channelsFirst(channelsFirst)
-        , m_bands(size_t(kHighestExponent - kLowestExponent) + 1)
     {
     }
 
@@ -40,7 +36,7 @@ public:
                 continue;
             m_detail.channels[i / m_inner % m_detail.channels.size()].add(x, y);
             m_places[i % (rows * columns)].add(x, y);
-            m_bands[bandOf(x)].add(x, y);
+            m_bands.add(x, y);
         }
     }
 
@@ -50,17 +46,7 @@ public:
             m_detail.map.error.push_back(place.rmse());
             m_detail.map.signal.push_back(place.count ? std::sqrt(place.xx / double(place.count)) : 0);
         }
-        size_t last = m_bands.size();
-        while (last > 0 && m_bands[last - 1].count == 0)
-            --last;
-        const size_t first = last > kMostBands ? last - kMostBands : 0;
-        for (size_t i = 0; i < first; ++i) // all smaller ones, and zero, are counted with the first
-            m_bands[first].merge(m_bands[i]);
-        for (size_t i = first; i < last; ++i) {
-            const int exponent = kLowestExponent + int(i);
-            m_detail.bands.push_back(
-                { i == first ? 0 : std::ldexp(1.0, exponent), std::ldexp(1.0, exponent + 1), m_bands[i] });
-        }
+        m_detail.bands = m_bands.take();
     }
 
 private:
@@ -78,17 +64,11 @@ private:
         m_places.resize(m_detail.map.rows * m_detail.map.columns);
     }
 
-    static size_t bandOf(float x)
-    {
-        if (x == 0)
-            return 0;
-        return size_t(std::clamp(std::ilogb(x), kLowestExponent, kHighestExponent) - kLowestExponent);
-    }
-
     PairDetail& m_detail;
     const bool m_channelsFirst;
     size_t m_inner = 1; ///< elements after the channel axis
-    std::vector<PartSums> m_places, m_bands;
+    std::vector<PartSums> m_places;
+    MagnitudeBands m_bands;
 };
 
 /// Whether channels come before one spatial axis: behind a convolution they do, behind a product they come last.
@@ -119,37 +99,6 @@ size_t channelAxisOf(const Graph& graph, ValueId value, size_t rank)
 {
     return channelAxis(rank, rank == 3 && behindConvolution(graph, value));
 }
-
-void PartSums::add(float x, float y)
-{
-    const double error = double(y) - x;
-    lowX = count ? std::min<double>(lowX, x) : x;
-    highX = count ? std::max<double>(highX, x) : x;
-    lowY = count ? std::min<double>(lowY, y) : y;
-    highY = count ? std::max<double>(highY, y) : y;
-    ++count;
-    xx += double(x) * x;
-    ee += error * error;
-    maxError = std::max(maxError, std::fabs(error));
-}
-
-void PartSums::merge(const PartSums& other)
-{
-    if (other.count == 0)
-        return;
-    lowX = count ? std::min(lowX, other.lowX) : other.lowX;
-    highX = count ? std::max(highX, other.highX) : other.highX;
-    lowY = count ? std::min(lowY, other.lowY) : other.lowY;
-    highY = count ? std::max(highY, other.highY) : other.highY;
-    count += other.count;
-    xx += other.xx;
-    ee += other.ee;
-    maxError = std::max(maxError, other.maxError);
-}
-
-Number PartSums::sqnrDb() const { return powerRatioDb(xx, ee); }
-
-double PartSums::rmse() const { return count ? std::sqrt(ee / double(count)) : 0; }
 
 ErrorMap ErrorMap::reduced(size_t most) const
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/lab/detail_inputs.h"
+#include "core/analysis/lab/part_sums.h"
 #include "core/analysis/measure/number.h"
 #include "core/base/result.h"
 #include "core/base/work/work_context.h"
@@ -12,31 +13,12 @@
 
 namespace qs {
 
-/// Sums over the finite elements of one part of a pair: a channel, a place, a band of magnitudes.
-struct PartSums {
-    uint64_t count = 0;
-    double xx = 0, ee = 0; ///< x*x, (y-x)^2
-    double maxError = 0;
-    double lowX = 0, highX = 0, lowY = 0, highY = 0; ///< 0 when empty
-    void add(float x, float y);
-    void merge(const PartSums& other);
-    Number sqnrDb() const; ///< empty when equal or without signal
-    bool exact() const { return count > 0 && ee == 0; }
-    double rmse() const;
-};
-
 /// Root mean squares over the last two axes of a tensor (one axis: one row), all others taken together.
 struct ErrorMap {
     size_t rows = 0, columns = 0;
     std::vector<double> error, signal; ///< row-major
     /// Cells of `parts` rows and columns at most, each the root mean square of what it stands for.
     ErrorMap reduced(size_t most) const;
-};
-
-/// Elements whose float value has this magnitude.
-struct MagnitudeBand {
-    double low = 0, high = 0; ///< of |x|; the first begins at 0
-    PartSums sums;
 };
 
 /// One pair of activations, element by element.

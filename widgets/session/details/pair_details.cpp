@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/details/pair_details.h"
 
+#include "core/project/about/read_values.h"
 #include "core/project/snapshot/comparing.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/other_row.h"
@@ -81,55 +82,84 @@ QString PairDetails::hint() const
 {
     if (!m_session.comparison())
         return whyNothingCompared(*m_session.snapshot());
-    if (!m_place.activation())
-        return tr("Choose a tensor that both models have.");
+    if (!m_place.activation() && !m_place.weight())
+        return tr("Choose a tensor or a weight that both models have.");
     return m_problem.isEmpty() ? tr("Looking closely…") : m_problem;
+}
+
+std::optional<PairDetails::Asked> PairDetails::wanted() const
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const Place& place = m_place.current();
+    if (m_place.weight())
+        return Asked { snapshot.get(), *place.weight, true, {} };
+    if (m_place.activation() && snapshot->data && !snapshot->comparison->partial)
+        return Asked { snapshot.get(), *place.activation, false, place.sample };
+    return std::nullopt;
+}
+
+Result<PairDetails::Found> PairDetails::made(
+    const Snapshot& snapshot, const Asked& asked, const std::vector<size_t>& samples, const JobContext& context)
+{
+    if (asked.weight) {
+        const WeightRow& row = snapshot.comparison->weights[asked.row];
+        QS_TRY(const TensorValues values,
+            readValues(snapshot, { false, row.floatValue, asked.row }, 0, detailWork(snapshot, context)));
+        const auto map = [&](bool other) {
+            auto found = weightMap(values, row, other, context.cancel);
+            return found ? std::make_shared<const WeightMap>(std::move(*found)) : nullptr;
+        };
+        return Found([first = map(false), second = map(true)](PairDetails& self) {
+            self.m_weight = first;
+            self.m_otherWeight = second;
+        });
+    }
+    const ActivationRow& pair = snapshot.comparison->activations[asked.row];
+    QS_TRY(PairDetail found,
+        pairDetail(detailInputs(snapshot), pair.floatValue, pair.quantValue, samples, detailWork(snapshot, context)));
+    return Found([detail = std::make_shared<const PairDetail>(std::move(found)),
+                     other = detailOfOther(snapshot, pair, samples, context)](PairDetails& self) {
+        self.m_detail = detail;
+        self.m_other = other;
+    });
 }
 
 void PairDetails::refresh()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
-    const Place& place = m_place.current();
-    std::optional<Asked> wanted;
-    if (m_place.activation() && snapshot->data && !snapshot->comparison->partial)
-        wanted = Asked { snapshot.get(), *place.activation, place.sample };
+    const std::optional<Asked> asked = wanted();
     if (m_asked && m_asked->snapshot != snapshot.get())
         m_asked.reset(); // its address may come again
-    if (wanted && m_watchers.empty())
+    if (asked && m_watchers.empty())
         return; // what is there is not shown
-    if (wanted && wanted == m_asked)
+    if (asked && asked == m_asked)
         return;
-    m_asked = wanted;
+    m_asked = asked;
     m_detail.reset();
     m_other.reset();
+    m_weight.reset();
+    m_otherWeight.reset();
     m_problem.clear();
     m_session.jobs().cancelTag(m_tag);
     emit changed();
-    if (!wanted)
+    if (!asked)
         return;
     JobRequest job;
     job.tag = m_tag;
-    job.title = tr("Look closely at %1").arg(toQt(m_place.activation()->name));
+    job.title = tr("Look closely at %1").arg(toQt(asked->weight ? m_place.weight()->name : m_place.activation()->name));
     job.visibility = Visibility::Hidden;
-    job.process
-        = [self = QPointer(this), snapshot, index = *place.activation, wanted, list = shownSamples(m_session, place)](
-              const JobContext& context) -> Result<std::function<void()>> {
-        const ActivationRow& pair = snapshot->comparison->activations[index];
-        QS_TRY(PairDetail found,
-            pairDetail(
-                detailInputs(*snapshot), pair.floatValue, pair.quantValue, list, detailWork(*snapshot, context)));
-        auto detail = std::make_shared<const PairDetail>(std::move(found));
-        auto other = detailOfOther(*snapshot, pair, list, context);
-        return std::function<void()>([self, wanted, detail, other] {
-            if (!self || self->m_asked != wanted)
+    job.process = [self = QPointer(this), snapshot, asked = *asked, list = shownSamples(m_session, m_place.current())](
+                      const JobContext& context) -> Result<std::function<void()>> {
+        QS_TRY(const Found take, made(*snapshot, asked, list, context));
+        return std::function<void()>([self, asked, take] {
+            if (!self || self->m_asked != asked)
                 return;
-            self->m_detail = detail;
-            self->m_other = other;
+            take(*self);
             emit self->changed();
         });
     };
-    job.failed = [self = QPointer(this), wanted](const Issue& issue) {
-        if (!self || self->m_asked != wanted)
+    job.failed = [self = QPointer(this), asked](const Issue& issue) {
+        if (!self || self->m_asked != asked)
             return;
         self->m_problem = issueHeadline(issue);
         emit self->changed();

@@ -6,6 +6,7 @@
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/details/element_search.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/detail/error_map_data.h"
 #include "widgets/views/theme/plot_theme.h"
 
 #include <QButtonGroup>
@@ -13,15 +14,12 @@
 #include <QSplitter>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <tuple>
 
 namespace qs {
 
 namespace {
 
-constexpr size_t kMostCells = 256; ///< rows or columns that are drawn
 constexpr int kLeastPlot = 150; ///< font units: both stand in a narrow panel
 
 } // namespace
@@ -34,13 +32,22 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     , m_map(new HeatMap(this))
     , m_bands(new LineChart(this))
     , m_relative(new QPushButton(tr("relative"), this))
+    , m_scales(new QPushButton(tr("scales"), this))
+    , m_worst(new QPushButton(tr("Worst block"), this))
     , m_chips(new QButtonGroup(this))
 {
     setShownPlace(&m_place);
-    m_relative->setCheckable(true);
-    m_relative->setProperty("chip", true);
     m_relative->setToolTip(tr("The error as a share of the values at the same place"));
-    header()->addEndTool(m_relative);
+    m_scales->setToolTip(tr("The scale of each block in place of its error"));
+    m_worst->setToolTip(tr("Selects the largest error of the worst block; pressed again, of the next one"));
+    for (QPushButton* chip : { m_relative, m_scales }) {
+        chip->setCheckable(true);
+        chip->setProperty("chip", true);
+        connect(chip, &QPushButton::toggled, this, &ErrorMapPanel::refresh);
+    }
+    for (QPushButton* tool : { m_worst, m_scales, m_relative })
+        header()->addEndTool(tool);
+    connect(m_worst, &QPushButton::clicked, this, &ErrorMapPanel::selectWorst);
     buildChips();
     m_map->setAccessibleName(tr("Error over the last two axes"));
     m_bands->setAccessibleName(tr("Error against magnitude"));
@@ -53,9 +60,10 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     setContent(splitter);
     setFocusProxy(m_map);
     connect(m_map, &HeatMap::cellChosen, this, [this](qint64 row, qint64 rows, qint64 column, qint64 columns) {
+        if (const auto weight = m_details.now().weight())
+            return selectCell(*weight, row, rows, column, columns);
         selectLargestError(m_session, m_place, { { -2, row, rows }, { -1, column, columns } });
     });
-    connect(m_relative, &QPushButton::toggled, this, &ErrorMapPanel::refresh);
     connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(now); });
     connect(&m_details, &PlaceDetails::changed, this, &ErrorMapPanel::refresh);
     const auto applyTheme = [this] {
@@ -89,104 +97,89 @@ void ErrorMapPanel::buildChips()
 
 void ErrorMapPanel::refresh()
 {
-    const auto detail = m_details.now().detail(), other = m_details.now().otherDetail();
+    const PairDetails& now = m_details.now();
+    const auto detail = now.detail(), other = now.otherDetail();
+    const auto weight = now.weight(), otherWeight = now.otherWeight();
     for (QAbstractButton* chip : m_chips->buttons())
-        chip->setVisible(other != nullptr);
-    const Of of = other ? m_of : Of::A;
-    m_bands->setVisible(detail != nullptr);
-    m_relative->setVisible(detail != nullptr);
-    if (!detail) {
-        HeatData none;
-        none.emptyText = m_details.now().hint();
-        m_map->setData(none);
-        header()->setInfo({});
-        return;
-    }
+        chip->setVisible(other || otherWeight);
+    m_bands->setVisible(detail || weight);
+    m_scales->setVisible(weight && weight->blocks);
+    m_worst->setVisible(weight && weight->blocks);
+    m_relative->setVisible((detail || weight) && !(m_scales->isVisibleTo(this) && m_scales->isChecked()));
+    if (weight)
+        showWeight(*weight, otherWeight.get());
+    else if (detail)
+        showActivation(*detail, other.get());
+    else
+        showNothing();
+}
+
+void ErrorMapPanel::showNothing()
+{
+    HeatData none;
+    none.emptyText = m_details.now().hint();
+    m_map->setData(none);
+    header()->setInfo({});
+}
+
+void ErrorMapPanel::showActivation(const PairDetail& detail, const PairDetail* other)
+{
+    const Theme& theme = m_session.theme();
     const bool relative = m_relative->isChecked();
-    m_map->setData(of == Of::Difference ? errorDifferenceData(*detail, *other, relative, m_session.theme())
-                                        : errorMapData(of == Of::B ? *other : *detail, relative, m_session.theme()));
-    m_bands->setData(magnitudeData(*detail, other.get(), m_session.theme()));
+    const Of of = other ? m_of : Of::A;
+    const HeatData map = errorMapData(of == Of::A ? detail : *other, relative, theme);
+    m_map->setData(of == Of::Difference ? differenceData(errorMapData(detail, relative, theme), map, theme) : map);
+    m_bands->setData(magnitudeData(detail.bands, other ? &other->bands : nullptr, theme));
     const double high = m_map->data().high;
     header()->setInfo(toQt(m_place.activation()->name),
-        tr("%1 · up to %2")
-            .arg(m_details.now().samplesText(), m_relative->isChecked() ? percentText(high) : numberText(high)));
+        tr("%1 · up to %2").arg(m_details.now().samplesText(), relative ? percentText(high) : numberText(high)));
 }
 
-HeatData errorMapData(const PairDetail& detail, bool relative, const Theme& theme)
+void ErrorMapPanel::showWeight(const WeightMap& weight, const WeightMap* other)
 {
-    const ErrorMap map = detail.map.reduced(kMostCells);
-    HeatData data;
-    data.rows = map.rows;
-    data.columns = map.columns;
-    data.rowStep = std::ceil(double(detail.map.rows) / double(std::max<size_t>(map.rows, 1)));
-    data.columnStep = std::ceil(double(detail.map.columns) / double(std::max<size_t>(map.columns, 1)));
-    const bool places = detail.shape.size() > 3; // else tokens or time, and features
-    data.rowName = places ? ErrorMapPanel::tr("row") : ErrorMapPanel::tr("index");
-    data.columnName = places ? ErrorMapPanel::tr("column") : ErrorMapPanel::tr("position");
-    data.valueName = relative ? ErrorMapPanel::tr("error over value:") : ErrorMapPanel::tr("RMS error:");
-    data.colour = [theme](double share) { return theme.magnitude(share); };
-    data.emptyText = ErrorMapPanel::tr("This tensor has no elements.");
-    for (size_t i = 0; i < map.error.size(); ++i) {
-        const bool defined = !relative || map.signal[i] > 0;
-        const double value = !relative ? map.error[i] : map.error[i] / map.signal[i];
-        data.values.push_back(defined ? value : std::numeric_limits<double>::quiet_NaN());
-    }
-    data.high = 0;
-    for (const double value : data.values)
-        data.high = std::max(data.high, std::isnan(value) ? 0 : value);
-    if (data.high <= 0)
-        data.high = 1;
-    return data;
+    const Theme& theme = m_session.theme();
+    const Of of = other ? m_of : Of::A;
+    const WeightMapOf what = weight.blocks && m_scales->isChecked() ? WeightMapOf::Scale
+        : m_relative->isChecked()                                   ? WeightMapOf::Relative
+                                                                    : WeightMapOf::Error;
+    const HeatData map = weightMapData(of == Of::A ? weight : *other, what, theme);
+    m_map->setData(of == Of::Difference ? differenceData(weightMapData(weight, what, theme), map, theme) : map);
+    m_bands->setData(magnitudeData(weight.bands, other ? &other->bands : nullptr, theme));
+    const WeightMap& shown = of == Of::B ? *other : weight;
+    const std::vector<size_t> worst = shown.worst(1);
+    QString info = granularityText(m_place.weight()->params);
+    if (!worst.empty() && shown.blocks && of != Of::Difference)
+        info += tr(" · worst: channel %1, inputs from %2, %3")
+                    .arg(worst[0] / shown.map.columns)
+                    .arg(worst[0] % shown.map.columns * shown.cellElements)
+                    .arg(decibelText(shown.sqnrDb(worst[0])));
+    header()->setInfo(toQt(m_place.weight()->name), info);
 }
 
-HeatData errorDifferenceData(const PairDetail& a, const PairDetail& b, bool relative, const Theme& theme)
+/// Places of weights of more axes than two are not told as rows and columns of the tensor.
+void ErrorMapPanel::selectCell(const WeightMap& weight, qint64 row, qint64 rows, qint64 column, qint64 columns)
 {
-    HeatData data = errorMapData(b, relative, theme);
-    const HeatData first = errorMapData(a, relative, theme);
-    if (first.values.size() != data.values.size())
-        return data;
-    data.high = 0;
-    for (size_t i = 0; i < data.values.size(); ++i) {
-        data.values[i] -= first.values[i];
-        if (!std::isnan(data.values[i]))
-            data.high = std::max(data.high, std::abs(data.values[i]));
-    }
-    if (data.high <= 0)
-        data.high = 1;
-    data.low = -data.high;
-    data.valueName = relative ? ErrorMapPanel::tr("error over value, B − A:") : ErrorMapPanel::tr("RMS error, B − A:");
-    data.colour = [theme](double share) { return theme.difference(1 - 2 * share); };
-    return data;
+    if (!weight.matrix)
+        return m_place.selection().selectChannel(size_t(row));
+    const int rowAxis = weight.exchanged ? -1 : -2;
+    selectLargestError(m_session, m_place, { { rowAxis, row, rows }, { -3 - rowAxis, column, columns } });
 }
 
-LineData magnitudeData(const PairDetail& detail, const PairDetail* other, const Theme& theme)
+void ErrorMapPanel::selectWorst()
 {
-    LineData data;
-    data.unit = QStringLiteral("dB");
-    data.xLabel = ErrorMapPanel::tr("magnitude");
-    data.emptyText = ErrorMapPanel::tr("This tensor has no elements.");
-    LineSeries series { ErrorMapPanel::tr("SQNR, dB"), {}, theme.floatSeries, false, true };
-    double all = 0;
-    for (const MagnitudeBand& band : detail.bands)
-        all += band.sums.ee;
-    for (const MagnitudeBand& band : detail.bands) {
-        const PartSums& sums = band.sums;
-        data.items.push_back(ErrorMapPanel::tr("%1 … %2\n%3 values, RMS error %4\n%5 of the squared error")
-                                 .arg(numberText(band.low), numberText(band.high), countText(sums.count),
-                                     numberText(sums.rmse()), percentText(all > 0 ? Number(sums.ee / all) : Number())));
-        series.values.push_back(sums.sqnrDb().value_or(std::numeric_limits<double>::quiet_NaN()));
-    }
-    for (const MagnitudeBand& band : detail.bands)
-        data.ticks.push_back(numberText(band.low, 2));
-    data.series = { series };
-    if (other && other->bands.size() == detail.bands.size()) {
-        data.series.front().name = ErrorMapPanel::tr("A: SQNR, dB");
-        LineSeries second { ErrorMapPanel::tr("B: SQNR, dB"), {}, theme.otherSeries, true, true };
-        for (const MagnitudeBand& band : other->bands)
-            second.values.push_back(band.sums.sqnrDb().value_or(std::numeric_limits<double>::quiet_NaN()));
-        data.series.push_back(std::move(second));
-    }
-    return data;
+    const auto weight = m_details.now().weight();
+    if (!weight)
+        return;
+    if (m_ranked != weight)
+        m_rank = 0;
+    m_ranked = weight;
+    const std::vector<size_t> worst = weight->worst(m_rank + 1);
+    if (worst.empty())
+        return;
+    const size_t cell = worst[std::min(m_rank, worst.size() - 1)];
+    m_rank = m_rank < worst.size() ? m_rank + 1 : 0;
+    selectCell(*weight, qint64(cell / weight->map.columns), 1,
+        qint64(cell % weight->map.columns * weight->cellElements), qint64(weight->cellElements));
 }
 
 } // namespace qs

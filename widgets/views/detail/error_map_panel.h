@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/plots/series.h"
 #include "widgets/session/details/place_details.h"
 #include "widgets/views/base/panel.h"
 
@@ -13,7 +12,8 @@ namespace qs {
 class HeatMap;
 class LineChart;
 
-/// Where in a tensor, the selected or the pinned one, the error lies, over its last two axes, and at which magnitudes.
+/// Where in a tensor, the selected or the pinned one, the error lies, over its last two axes, and at which magnitudes;
+/// of a weight over its output channels and what they sum up, block by block where scales are, with the scales.
 class ErrorMapPanel : public Panel {
     Q_OBJECT
 public:
@@ -26,22 +26,22 @@ private:
     enum class Of { A, B, Difference };
     void buildChips();
     void refresh();
+    void showActivation(const PairDetail& detail, const PairDetail* other);
+    void showWeight(const WeightMap& weight, const WeightMap* other);
+    void showNothing();
+    void selectWorst(); ///< the block with the largest error, then the next one
+    void selectCell(const WeightMap& weight, qint64 row, qint64 rows, qint64 column, qint64 columns);
 
     Session& m_session;
     ShownPlace m_place;
     PlaceDetails m_details;
     HeatMap* m_map;
     LineChart* m_bands;
-    QPushButton* m_relative;
+    QPushButton *m_relative, *m_scales, *m_worst;
     QButtonGroup* m_chips; ///< shown where there is a second model
     Of m_of = Of::A;
+    std::shared_ptr<const WeightMap> m_ranked; ///< whose worst blocks are gone through
+    size_t m_rank = 0; ///< of the next one
 };
-
-/// The error in the tensor's unit, or in shares of the values there.
-HeatData errorMapData(const PairDetail& detail, bool relative, const Theme& theme);
-/// The error of `b` less that of `a`, both of one tensor.
-HeatData errorDifferenceData(const PairDetail& a, const PairDetail& b, bool relative, const Theme& theme);
-/// `other`: the same of a second quantized model (B); null: none.
-LineData magnitudeData(const PairDetail& detail, const PairDetail* other, const Theme& theme);
 
 } // namespace qs
