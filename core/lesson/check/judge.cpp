@@ -43,6 +43,7 @@ Result<JudgedAnswer> judgeNumber(const LiveStep& step, const std::string& text)
     JudgedAnswer judged;
     judged.right = std::fabs(given - reference) <= tolerance;
     judged.reference = withUnit(reference, question.unit);
+    judged.asReference = withUnit(given, question.unit) == judged.reference;
     if (judged.right)
         return judged;
     judged.why = std::string(given > reference ? "too large" : "too small") + " by "

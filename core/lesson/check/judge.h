@@ -17,7 +17,7 @@ struct JudgedAnswer {
     std::string reference; ///< the right answer as people read it
     std::string why; ///< what is wrong, or how far away it is; empty where it is right
     std::optional<size_t> misconception; ///< of the step, which the answer is
-    bool asReference = false; ///< Reach, Repair: the same recipe as by the lesson's own changes
+    bool asReference = false; ///< a number that is read as the reference is, or the recipe of the lesson's own changes
 };
 
 /// Judges by the live snapshot; a prediction is run first. Issues: an answer that cannot be read (kind BadUse: ask

@@ -8,9 +8,11 @@
 #include "widgets/views/lesson/lesson_charts.h"
 #include "widgets/views/lesson/lesson_paper.h"
 #include "widgets/views/lesson/lesson_text.h"
+#include "widgets/views/lesson/offered_lesson.h"
 #include "widgets/views/window/docks/arrangement.h"
 
 #include <QFile>
+#include <QImage>
 #include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
@@ -31,6 +33,8 @@ private slots:
     void restoringLeavesTheLesson();
     void handoutsHaveCharts();
     void textSettles();
+    void drawingsOnDarkPages();
+    void choicesFitTheirWidth();
 
 private:
     QTemporaryDir m_settings;
@@ -275,6 +279,48 @@ void LessonStageTest::textSettles()
                 QTRY_VERIFY2_WITH_TIMEOUT(bar() || text->document()->size().height() <= text->height(), what, 2000);
             }
     }
+}
+
+/// A drawing for white paper is one for a dark page, too: what was dark is light, and its hues are the same.
+void LessonStageTest::drawingsOnDarkPages()
+{
+    const QString folder = QStringLiteral(QS_SOURCE_DIR "/resources/lessons/calibration");
+    const QUrl name(QStringLiteral("histogram.svg"));
+    const auto paper = lessonPicture(folder, name, {}, PageShade::Paper).value<QImage>();
+    const auto dark = lessonPicture(folder, name, {}, PageShade::Dark).value<QImage>();
+    QCOMPARE(dark.size(), paper.size());
+    int marks = 0;
+    for (int y = 0; y < paper.height(); ++y)
+        for (int x = 0; x < paper.width(); ++x) {
+            const QColor before = paper.pixelColor(x, y), after = dark.pixelColor(x, y);
+            QCOMPARE(after.alpha(), before.alpha());
+            if (before.alpha() < 255)
+                continue;
+            ++marks;
+            QVERIFY(std::abs(after.lightness() + before.lightness() - 255) <= 2);
+            if (before.hslSaturation() > 60)
+                QVERIFY(std::abs(after.hslHue() - before.hslHue()) <= 3);
+        }
+    QVERIFY(marks > 1000);
+    QCOMPARE(paper.pixelColor(0, 0).alpha(), 0); // the page shows through
+}
+
+/// Each lesson is as high as its title and what stands below it, at any width, and nothing is scrolled sideways.
+void LessonStageTest::choicesFitTheirWidth()
+{
+    QListWidget list;
+    list.setItemDelegate(new OfferedLesson(&list));
+    list.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* item = new QListWidgetItem(QStringLiteral("Range: rounding against clipping, and how much of each"), &list);
+    item->setData(OfferedLesson::StateRole, QStringLiteral("15 minutes, 3 of 10 steps done"));
+    list.resize(600, 300);
+    list.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&list));
+    const int wide = list.sizeHintForRow(0), line = list.fontMetrics().lineSpacing();
+    QVERIFY2(wide >= 2 * line && wide < 4 * line, QByteArray::number(wide));
+    list.resize(140, 300);
+    QCoreApplication::processEvents();
+    QVERIFY2(list.sizeHintForRow(0) >= wide + line, QByteArray::number(list.sizeHintForRow(0)));
 }
 
 } // namespace qs::test

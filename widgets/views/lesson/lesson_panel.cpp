@@ -7,6 +7,7 @@
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/lesson/answer_form.h"
 #include "widgets/views/lesson/lesson_text.h"
+#include "widgets/views/lesson/offered_lesson.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QGridLayout>
@@ -122,7 +123,10 @@ LessonPanel::LessonPanel(Session& session, LessonRun& run, QWidget* parent)
     wrapText(*m_problem);
     m_offered->setObjectName(QStringLiteral("lessonList"));
     m_offered->setAccessibleName(tr("Lessons"));
-    m_offered->setWordWrap(true);
+    m_offered->setItemDelegate(new OfferedLesson(m_offered));
+    m_offered->setResizeMode(QListView::Adjust); // the texts wrap anew
+    m_offered->setMouseTracking(true);
+    m_offered->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_offered->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     column->addWidget(m_problem);
     column->addWidget(m_offered, 1);
@@ -224,12 +228,16 @@ QWidget* LessonPanel::makeFoot()
 void LessonPanel::offer(
     const std::vector<LessonEntry>& lessons, const std::vector<QString>& states, const QString& problem)
 {
-    m_problem->setText(problem.isEmpty() ? tr("Choose a lesson. Leaving it gives back what is open now.") : problem);
+    m_problem->setText(problem.isEmpty()
+            ? tr("Choose a lesson. Leaving it gives back what is open now. Help ▸ Words explains the terms.")
+            : problem);
     m_offered->clear();
     for (size_t i = 0; i < lessons.size(); ++i) {
         const LessonEntry& lesson = lessons[i];
-        auto* item = new QListWidgetItem(lesson.title + QStringLiteral("\n") + states[i], m_offered);
+        auto* item = new QListWidgetItem(lesson.title, m_offered);
         item->setData(Qt::UserRole, lesson.folder);
+        item->setData(OfferedLesson::StateRole, states[i]);
+        item->setData(Qt::AccessibleTextRole, lesson.title + QStringLiteral(", ") + states[i]);
         if (!lesson.problem.isEmpty())
             item->setFlags(Qt::NoItemFlags);
     }

@@ -23,6 +23,12 @@ namespace {
 const QString kSizeKey = QStringLiteral("lessonWindow/textSize");
 constexpr double kScales[] { 1.0, 1.25, 1.6 };
 
+/// Whether the panels show the same in both; views and selections aside.
+bool sameNumbers(const LessonSetup& a, const LessonSetup& b)
+{
+    return a.own == b.own && a.model == b.model && a.recipe == b.recipe && a.arithmetic == b.arithmetic;
+}
+
 } // namespace
 
 QString topicOf(Metric metric)
@@ -97,7 +103,7 @@ QString LessonRoom::stateText(const LessonEntry& lesson) const
     const auto progress = kept != m_kept.end() ? std::optional(kept->second)
         : m_stage.remembered                   ? readProgress(lesson.id)
                                                : std::nullopt;
-    const QString minutes = tr("%1 minutes").arg(lesson.minutes);
+    const QString minutes = tr("%1\u00a0minutes").arg(lesson.minutes);
     const size_t done = progress ? doneOf(*progress, lesson.steps) : 0;
     if (done == 0)
         return minutes;
@@ -230,13 +236,28 @@ void LessonRoom::arrangeStep()
     m_panel.enter();
 }
 
-void LessonRoom::arrange()
+/// Panels that show an answer: the step's, as long as it is asked for; then those of them that show the next one's,
+/// too.
+QStringList LessonRoom::hiddenPanels() const
 {
     QStringList hidden;
-    if (m_run->question() && !m_run->shown().answered)
-        for (const std::string& name : m_run->step().hide)
+    if (!m_run->question())
+        return hidden;
+    const std::vector<LessonStep>& steps = m_run->lesson().steps;
+    const LessonProgress& progress = m_run->progress();
+    const size_t next = progress.step + 1;
+    const bool answered = m_run->shown().answered;
+    const bool asksOn = next < steps.size() && !progress.done.contains(next) && steps[next].question
+        && sameNumbers(steps[progress.step].setup, steps[next].setup);
+    for (const std::string& name : m_run->step().hide)
+        if (!answered || (asksOn && std::ranges::find(steps[next].hide, name) != steps[next].hide.end()))
             hidden << toQt(name);
-    const auto wanted = std::pair(panelsOfStep(m_run->step()), hidden);
+    return hidden;
+}
+
+void LessonRoom::arrange()
+{
+    const auto wanted = std::pair(panelsOfStep(m_run->step()), hiddenPanels());
     if (m_arranged != wanted) {
         m_arranged = wanted;
         m_stage.arrange(wanted.first, wanted.second);

@@ -63,6 +63,7 @@ signals:
 private:
     void arrangeStep();
     void arrangeAnswered();
+    QStringList hiddenPanels() const;
     void arrange();
     void keepProgress();
     void refreshOffer();

@@ -21,6 +21,22 @@ namespace qs {
 namespace {
 
 constexpr int kLargestPicture = 4000; ///< pixels at a side
+constexpr int kShadeProperty = QTextFormat::UserProperty + 1;
+
+/// Light becomes dark and the other way round, hues stay: a drawing for white paper is one for a dark page.
+QImage turnedLightness(QImage image)
+{
+    image.convertTo(QImage::Format_ARGB32);
+    for (int y = 0; y < image.height(); ++y) {
+        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+        for (int x = 0; x < image.width(); ++x) {
+            const QColor color = QColor::fromRgba(line[x]).toHsl();
+            line[x] = QColor::fromHsl(color.hslHue(), color.hslSaturation(), 255 - color.lightness(), qAlpha(line[x]))
+                          .rgba();
+        }
+    }
+    return image;
+}
 
 /// Text of one width has a size of its own in what Qt makes of Markdown.
 void scaleCode(QTextDocument& document, const QFont& font)
@@ -59,7 +75,7 @@ QString pictureFile(const QString& folder, const QUrl& name, QSize* size)
 
 /// Pictures are no wider than the text, and drawn for the width that they have: scaled by the document, thin letters
 /// lose their lines.
-void narrowPictures(QTextDocument& document, const QString& folder, double room, double pixelRatio)
+void narrowPictures(QTextDocument& document, const QString& folder, double room, double pixelRatio, PageShade look)
 {
     std::vector<std::pair<int, QTextImageFormat>> pictures;
     for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
@@ -69,12 +85,14 @@ void narrowPictures(QTextDocument& document, const QString& folder, double room,
             if (!format.isValid() || pictureFile(folder, QUrl(format.name()), &whole).isEmpty())
                 continue;
             const double width = std::floor(std::min(room, double(whole.width())));
-            if (width <= 0 || format.width() == width)
+            const bool drawn = format.width() == width && format.property(kShadeProperty).toInt() == int(look);
+            if (width <= 0 || drawn)
                 continue;
+            format.setProperty(kShadeProperty, int(look));
             format.setWidth(width);
             format.setHeight(std::round(width * whole.height() / whole.width()));
             document.addResource(QTextDocument::ImageResource, QUrl(format.name()),
-                lessonPicture(folder, QUrl(format.name()), QSizeF(width, format.height()) * pixelRatio));
+                lessonPicture(folder, QUrl(format.name()), QSizeF(width, format.height()) * pixelRatio, look));
             pictures.emplace_back(at.fragment().position(), format);
         }
     QTextCursor cursor(&document);
@@ -94,7 +112,7 @@ void fillLessonDocument(QTextDocument& document, const QString& markdown)
             QTextDocument::MarkdownNoHTML);
 }
 
-QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pixels)
+QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pixels, PageShade look)
 {
     QSize size;
     const QString file = pictureFile(folder, name, &size);
@@ -103,7 +121,9 @@ QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pi
     QImageReader reader(file);
     if (!pixels.isEmpty())
         reader.setScaledSize(pixels.toSize());
-    return reader.read();
+    const bool drawing = reader.format().startsWith("svg");
+    const QImage image = reader.read();
+    return drawing && look == PageShade::Dark ? turnedLightness(image) : image;
 }
 
 LessonText::LessonText(QWidget* parent)
@@ -152,7 +172,8 @@ void LessonText::fit()
     const int at = verticalScrollBar()->value();
     m_fitted = contentsRect().width();
     narrowPictures(*document(), m_folder,
-        m_fitted - verticalScrollBar()->sizeHint().width() - 2 * document()->documentMargin(), devicePixelRatioF());
+        m_fitted - verticalScrollBar()->sizeHint().width() - 2 * document()->documentMargin(), devicePixelRatioF(),
+        look());
     int height = 0;
     {
         const QSignalBlocker quiet(document()->documentLayout()); // no bar comes or goes while it is measured
@@ -183,7 +204,19 @@ void LessonText::resizeEvent(QResizeEvent* event)
 
 QVariant LessonText::loadResource(int type, const QUrl& name)
 {
-    return type == QTextDocument::ImageResource ? lessonPicture(m_folder, name) : QVariant();
+    return type == QTextDocument::ImageResource ? lessonPicture(m_folder, name, {}, look()) : QVariant();
+}
+
+PageShade LessonText::look() const
+{
+    return palette().color(QPalette::Base).lightness() < 128 ? PageShade::Dark : PageShade::Paper;
+}
+
+void LessonText::changeEvent(QEvent* event)
+{
+    QTextBrowser::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_fitted >= 0)
+        QMetaObject::invokeMethod(this, &LessonText::fit, Qt::QueuedConnection);
 }
 
 } // namespace qs

@@ -5,6 +5,8 @@
 
 namespace qs {
 
+enum class PageShade { Paper, Dark };
+
 /// Shows CommonMark of a lesson: pictures are files of its folder, nothing is fetched and no HTML is read. Links of the
 /// web open in the browser.
 class LessonText : public QTextBrowser {
@@ -16,11 +18,13 @@ public:
     QVariant loadResource(int type, const QUrl& name) override;
 
 protected:
+    void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     void fit(); ///< no higher than the text
     void showBarWhereNeeded();
+    PageShade look() const;
 
     QString m_folder, m_markdown;
     double m_scale = 1;
@@ -29,7 +33,9 @@ private:
 
 /// The same document, for paper; `folder` is where its pictures lie.
 void fillLessonDocument(QTextDocument& document, const QString& markdown);
-/// A picture of the folder, of so many pixels (empty: its own), or nothing.
-QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pixels = {});
+/// A picture of the folder, of so many pixels (empty: its own), or nothing. On a dark page drawings (SVG) have their
+/// lightness turned round.
+QVariant lessonPicture(
+    const QString& folder, const QUrl& name, const QSizeF& pixels = {}, PageShade look = PageShade::Paper);
 
 } // namespace qs
