@@ -18,6 +18,7 @@ int main(int argc, char** argv)
     failures += qs::test::runGateTests(argc, argv);
     failures += qs::test::runJudgingTests(argc, argv);
     failures += qs::test::runLadderTests(argc, argv);
+    failures += qs::test::runLanguageExampleTests(argc, argv);
     failures += qs::test::runLessonTests(argc, argv);
     failures += qs::test::runMcpTests(argc, argv);
     failures += qs::test::runOtherCpuTests(argc, argv);

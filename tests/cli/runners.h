@@ -16,6 +16,7 @@ int runFileTests(int argc, char** argv);
 int runGateTests(int argc, char** argv);
 int runJudgingTests(int argc, char** argv);
 int runLadderTests(int argc, char** argv);
+int runLanguageExampleTests(int argc, char** argv);
 int runLessonTests(int argc, char** argv);
 int runMcpTests(int argc, char** argv);
 int runOtherCpuTests(int argc, char** argv);
