@@ -29,7 +29,7 @@ private slots:
         TablePanel& panel = window.tensors();
         QTableView* table = panel.table();
         QToolButton* choose = nullptr;
-        for (QToolButton* button : panel.findChildren<QToolButton*>())
+        for (QToolButton* button : panel.header()->findChildren<QToolButton*>())
             if (button->accessibleName() == QStringLiteral("Choose columns"))
                 choose = button;
         QVERIFY(choose);

@@ -395,7 +395,7 @@ private slots:
         HelpWindow* help = showHelp(&shown.window, helpOfPanel(QStringLiteral("matching")));
         QVERIFY(QTest::qWaitForWindowExposed(help));
         QCOMPARE(help->text()->textCursor().block().text(), QStringLiteral("Matching"));
-        QCOMPARE(help->list()->count(), 6);
+        QCOMPARE(help->list()->count(), 7);
         QTest::keyClicks(help->search(), QStringLiteral("letterbox"));
         QVERIFY(help->list()->count() >= 1);
         QTest::keyClick(help->search(), Qt::Key_Return);

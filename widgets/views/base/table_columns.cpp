@@ -132,15 +132,19 @@ void TableColumns::ask(int column, bool shown)
         m_asked.erase(column);
 }
 
+/// Texts from the last one on, then all others; what came with a second model at the end.
 std::vector<int> TableColumns::dispensable() const
 {
-    std::vector<int> texts, others;
+    std::vector<int> columns;
     for (int column = m_model.columnCount() - 1; column > 0; --column)
         if (chosen(column) && !m_asked.count(column) && !m_drawn.count(column)
             && column != m_sections.sortIndicatorSection())
-            (m_model.column(column).kind == ColumnKind::Text ? texts : others).push_back(column);
-    texts.insert(texts.end(), others.begin(), others.end());
-    return texts;
+            columns.push_back(column);
+    std::ranges::stable_sort(columns, {}, [this](int column) {
+        const ColumnSpec& spec = m_model.column(column);
+        return std::pair(spec.ofOther, spec.kind != ColumnKind::Text);
+    });
+    return columns;
 }
 
 /// Of the chosen columns those for which there is room.

@@ -143,6 +143,7 @@ void MainWindow::buildCentre()
     connect(start, &StartPage::openQuantized, this, [this] { askForQuantized(m_session, this); });
     connect(start, &StartPage::openData, this, [this] { askForData(m_session, this); });
     connect(start, &StartPage::openExample, session, [session] { openAnew(*session, exampleInputs()); });
+    connect(start, &StartPage::openLanguageExample, this, &MainWindow::openLanguageExample);
     connect(start, &StartPage::openProject, this, [this] { askForProject(m_session, this); });
     connect(
         start, &StartPage::openRecent, session, [session](const RecentEntry& entry) { openRecent(*session, entry); });
@@ -292,6 +293,18 @@ void MainWindow::restoreWindow()
         m_layout->showState(settings.docks);
     }
     m_layout->hideAll();
+}
+
+/// What it says of tokens is what it is there for.
+void MainWindow::openLanguageExample()
+{
+    const Inputs example = languageExampleInputs();
+    openAnew(m_session, example);
+    const auto show = [this, path = example.floatPath] {
+        if (m_session.snapshot()->inputs.floatPath == path) // somebody may have stayed with what was open
+            showView(QStringLiteral("tokens"));
+    };
+    connect(&m_session, &Session::settled, this, show, Qt::ConnectionType(Qt::SingleShotConnection));
 }
 
 void MainWindow::showEvent(QShowEvent* event)

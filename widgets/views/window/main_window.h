@@ -88,6 +88,7 @@ private:
     void showOther(const Snapshot& now);
     void refreshTitle();
     void saveProject(const QString& path, std::function<void(bool saved)> done = {});
+    void openLanguageExample();
     void refreshTheme();
     QWidget* revealed(const QString& name); ///< a panel, brought to the front, or another widget
     void restoreWindow();

@@ -3,6 +3,7 @@
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/header/header_strip.h"
 #include "widgets/views/palette/palette.h"
@@ -29,9 +30,10 @@ void MainWindow::buildActions()
     for (Panel* panel : findChildren<Panel*>())
         titles.emplace_back(panel->objectName(), panel->header()->title());
     buildMenus({ *this, m_session, m_recent, *m_graph, *m_tensors, *m_recipe, *m_matching, *m_tour, exampleInputs(),
-        [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
-        [this](ThemeChoice choice) { setThemeChoice(choice); }, [this](const QString& name) { m_layout->raise(name); },
-        panels, [this](bool forward) { m_cycle->step(forward); }, [this](QMenu& menu) { m_layouts->fill(menu); },
+        [this] { openLanguageExample(); }, [this](const QString& path) { saveProject(path); },
+        [this] { return m_theme; }, [this](ThemeChoice choice) { setThemeChoice(choice); },
+        [this](const QString& name) { m_layout->raise(name); }, panels,
+        [this](bool forward) { m_cycle->step(forward); }, [this](QMenu& menu) { m_layouts->fill(menu); },
         [this] { m_palette->open(); }, *m_lessons });
     connect(m_strip, &HeaderStrip::searchAsked, this, [this] { m_palette->open(); });
     new PaletteSources(*m_palette,

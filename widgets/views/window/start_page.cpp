@@ -35,24 +35,29 @@ QLabel* label(const QString& text, const char* name, QWidget* parent)
     return widget;
 }
 
-} // namespace
-
-Inputs exampleInputs()
+/// Files of the folder of examples; empty paths when it is not installed.
+Inputs bundled(const char* floatFile, const char* quantFile, const char* data)
 {
     const QString program = QCoreApplication::applicationDirPath();
-    for (const QString& folder : { program + QStringLiteral("/../share/quantscope/examples"),
-             program + QStringLiteral("/../../../resources/examples") }) {
-        if (!QFileInfo::exists(folder + QStringLiteral("/digits_float.onnx")))
+    for (const QString& folder : { program + QStringLiteral("/../share/quantscope/examples/"),
+             program + QStringLiteral("/../../../resources/examples/") }) {
+        if (!QFileInfo::exists(folder + QLatin1String(floatFile)))
             continue;
-        const QString base = QFileInfo(folder).canonicalFilePath();
+        const std::string base = QFileInfo(folder).canonicalFilePath().toStdString() + '/';
         Inputs inputs;
-        inputs.floatPath = (base + QStringLiteral("/digits_float.onnx")).toStdString();
-        inputs.quantPath = (base + QStringLiteral("/digits_qdq_narrow.onnx")).toStdString();
-        inputs.data.spec = (base + QStringLiteral("/digits_samples.npz")).toStdString();
+        inputs.floatPath = base + floatFile;
+        inputs.quantPath = base + quantFile;
+        inputs.data.spec = base + data;
         return inputs;
     }
     return {};
 }
+
+} // namespace
+
+Inputs exampleInputs() { return bundled("digits_float.onnx", "digits_qdq_narrow.onnx", "digits_samples.npz"); }
+
+Inputs languageExampleInputs() { return bundled("verses_float.onnx", "verses_int4.onnx", "verses_prompts.npz"); }
 
 StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     : QFrame(parent)
@@ -84,6 +89,8 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     button(tr("Open project…"), &StartPage::openProject, "plain");
     if (!exampleInputs().floatPath.empty())
         button(tr("Open the example"), &StartPage::openExample, "plain");
+    if (!languageExampleInputs().floatPath.empty())
+        button(tr("Language model example"), &StartPage::openLanguageExample, "plain");
     column->addLayout(m_grid);
     column->addWidget(
         label(tr("Or drop files here: .onnx models, .npz or .npy arrays, folders of pictures or test data, .qscope "

@@ -34,6 +34,7 @@ signals:
     void openQuantized();
     void openData();
     void openExample();
+    void openLanguageExample();
     void openProject();
     void openRecent(const qs::RecentEntry& entry);
 
@@ -54,5 +55,6 @@ private:
 
 /// The bundled example; empty paths when it is not installed.
 Inputs exampleInputs();
+Inputs languageExampleInputs(); ///< a small language model, its int4 form, and prompts
 
 } // namespace qs

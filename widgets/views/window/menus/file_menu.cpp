@@ -134,7 +134,10 @@ void addOpening(QMenu* menu, const WindowParts& parts)
     addFormer(menu, session);
     QAction* example = addEntry(menu, QStringLiteral("file.example"), tr("Open the &example"), {}, session,
         [session, inputs = parts.example] { openAnew(*session, inputs); });
-    enable(*example, !parts.example.floatPath.empty(), tr("The example is not installed"));
+    QAction* language = addEntry(menu, QStringLiteral("file.languageExample"), tr("Open the language model exam&ple"),
+        {}, session, parts.openLanguageExample);
+    for (QAction* one : { example, language })
+        enable(*one, !parts.example.floatPath.empty(), tr("The examples are not installed"));
 }
 
 void addSaving(QMenu* menu, const WindowParts& parts, QMenu* exports)

@@ -31,6 +31,7 @@ struct WindowParts {
     MatchingPanel& matching;
     Tour& tour;
     Inputs example; ///< no paths: it is not installed
+    std::function<void()> openLanguageExample;
     std::function<void(const QString& path)> saveProject; ///< empty path: asks for one
     std::function<ThemeChoice()> theme;
     std::function<void(ThemeChoice)> setTheme;
