@@ -10,7 +10,7 @@ wheels=(build/wheel/quantscope-*.whl)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "${1:-python3}" -m venv "$place/env"
-"$place/env/bin/pip" install --quiet --disable-pip-version-check "${wheels[0]}[gui]" pytest onnx onnxruntime pandas tqdm ||
+"$place/env/bin/pip" install --quiet --disable-pip-version-check "${wheels[0]}[gui,distributed]" pytest onnx onnxruntime pandas tqdm nbclient ipykernel ||
     { echo "error: what the tests need cannot be had from PyPI; look at the network" >&2; exit 3; }
 # Without the sources of the package, so that nothing but the wheel is found.
 mkdir -p "$place/packaging/python"

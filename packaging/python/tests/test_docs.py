@@ -10,6 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent
 PAGE = PACKAGE.parent.parent / "docs" / "python.md"
+SHARDS = PAGE.with_name("distributed.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -29,6 +30,17 @@ def test_page(folder, capsys):
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     assert "scores" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not SHARDS.exists(), reason="the page is in the repository")
+def test_page_about_shards(folder, capsys):
+    pytest.importorskip("distributed")
+    names = {}
+    for block in BLOCK.findall(SHARDS.read_text(encoding="utf-8")):
+        exec(compile(block, str(SHARDS), "exec"), names)
+    numbers = capsys.readouterr().out.split()
+    assert len(numbers) == 2 and numbers[0] == numbers[1]
+    assert Path("ranges.json").exists() and not any(Path("states").iterdir())
 
 
 @pytest.mark.skipif(not (PACKAGE / "README.md").exists(), reason="the file is in the repository")

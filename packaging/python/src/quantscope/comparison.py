@@ -25,7 +25,7 @@ from .running import inputs_of, run_prepared
 from .workspace import Workspace
 
 
-class _Task:
+class Task:
     """What was compared, to be asked again: files, samples (kept as long as this lives) and options."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Comparison:
     for tensor() and report() until close(), or until nobody knows the result any more.
     """
 
-    def __init__(self, task: _Task, json: Dict[str, Any], outcome: Outcome) -> None:
+    def __init__(self, task: Task, json: Dict[str, Any], outcome: Outcome) -> None:
         self._task = task
         self.json = json
         self.text = outcome.text
@@ -194,25 +194,23 @@ def compare(
     given = {"recipe": recipe, "limit": limit, "arithmetic": arithmetic, "threads": threads, **options}
     check_options("compare", given)
     if options.get("shard"):
-        raise BadUse(
-            "a shard has no result of its own; use `quantscope-cli compare --shard` and `quantscope-cli merge`"
-        )
+        raise BadUse("a shard has no result of its own; use quantscope.distributed or `quantscope-cli merge`")
     if data is None:
         raise TypeError("compare() needs data: a path, a dict of arrays, or an iterable of samples")
-    task = _Task(float_model, quantized_model, PreparedData(data, inputs_of(float_model), labels, limit), given)
+    task = Task(float_model, quantized_model, PreparedData(data, inputs_of(float_model), labels, limit), given)
     try:
         with Workspace() as place:
             result = place.file("compare.json")
             outcome = task.run([f"--json={result}"], progress)
             if outcome.threshold_missed and raise_on_threshold:
-                raise ThresholdMissed(_missed(outcome.text))
+                raise ThresholdMissed(missed_limits(outcome.text))
             return Comparison(task, read_json(result), outcome)
     except BaseException:
         task.close()
         raise
 
 
-def _missed(text: str) -> str:
+def missed_limits(text: str) -> str:
     """What the program says of limits, without the lines' common beginning."""
     begin = "missed: "
     lines = [line[len(begin) :] for line in text.splitlines() if line.startswith(begin)]

@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
-from typing import IO, Any, Iterator, List, Optional, Sequence, Tuple
+from pathlib import Path
+from typing import IO, Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 from .errors import ProgramWarning, error_of
 from .locate import cli_path, program_environment
@@ -19,6 +21,11 @@ from .progress import Bar, Progress, ProgressCall, tell
 
 _WORKSPACE = re.compile(r"[^\s']*/quantscope-\w{8}/")  # folders that the user does not know of
 _SECONDS_TO_END = 0.9  # after a signal, before the program is killed
+_BETWEEN_CHECKS = 500  # milliseconds
+_TIED = str(Path(__file__).with_name("tied.py"))
+
+#: Called every half a second while the program runs; what it raises ends the program.
+Check = Callable[[], None]
 
 
 @dataclass
@@ -52,10 +59,21 @@ def _terminal() -> Optional[Tuple[int, int]]:
         return None
 
 
-def _pieces(descriptor: int) -> Iterator[str]:
+def _wait(descriptor: int, check: Check) -> None:
+    """Until there is something to read."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    check()
+    while not poll.poll(_BETWEEN_CHECKS):
+        check()
+
+
+def _pieces(descriptor: int, check: Optional[Check]) -> Iterator[str]:
     """What is written there, cut at ends and starts of lines."""
     rest = b""
     while True:
+        if check is not None:
+            _wait(descriptor, check)
         try:
             read = os.read(descriptor, 1 << 16)
         except OSError:  # a terminal whose other end is closed
@@ -90,12 +108,19 @@ class _Messages:
             self.other.append(piece)
 
 
-def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, terminal: Optional[Tuple[int, int]]) -> int:
+def _run(
+    arguments: Sequence[str],
+    output: IO[bytes],
+    messages: _Messages,
+    terminal: Optional[Tuple[int, int]],
+    check: Optional[Check],
+) -> int:
     ours, theirs = terminal if terminal else os.pipe()
     try:
         program = cli_path()
+        tied = [sys.executable, "-I", "-S", _TIED, str(os.getpid())] if check is not None else []
         process = subprocess.Popen(
-            [program, *arguments],
+            [*tied, program, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=theirs,
@@ -107,7 +132,7 @@ def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, termi
     finally:
         os.close(theirs)
     try:
-        for piece in _pieces(ours):
+        for piece in _pieces(ours, check):
             messages.take(piece)
         return process.wait()
     finally:
@@ -123,13 +148,14 @@ def _levels_to_user() -> int:
     return level
 
 
-def run_program(arguments: Sequence[str], progress: Progress = None) -> Outcome:
-    """Runs the program to its end. Whatever is raised meanwhile (KeyboardInterrupt, say) ends it first."""
+def run_program(arguments: Sequence[str], progress: Progress = None, check: Optional[Check] = None) -> Outcome:
+    """Runs the program to its end. Whatever is raised meanwhile (KeyboardInterrupt, say) ends it first. With `check` it
+    also ends when this process does, however that ends."""
     call = Bar() if progress is True else progress if callable(progress) else None
     messages = _Messages(call)
     with tempfile.TemporaryFile() as output:
         try:
-            code = _run(arguments, output, messages, _terminal() if call else None)
+            code = _run(arguments, output, messages, _terminal() if call else None, check)
         finally:
             if isinstance(call, Bar):
                 call.close()

@@ -25,9 +25,9 @@ def _memory_folder(size: int) -> Optional[str]:
 class Workspace:
     """A folder that is removed when it is closed, or when nobody knows it any more."""
 
-    def __init__(self, size: int = 0) -> None:
-        """`size`: bytes that will be written, about."""
-        self._folder = tempfile.TemporaryDirectory(prefix="quantscope-", dir=_memory_folder(size))
+    def __init__(self, size: int = 0, parent: Optional[str] = None) -> None:
+        """`size`: bytes that will be written, about. `parent`: the folder that it is made in."""
+        self._folder = tempfile.TemporaryDirectory(prefix="quantscope-", dir=parent or _memory_folder(size))
         self.path = self._folder.name
 
     def file(self, name: str) -> str:

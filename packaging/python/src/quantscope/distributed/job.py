@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Work on a set of samples that is done in shards: a value that any process on any machine can take one shard of."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+
+from .._version import version
+from ..errors import BadInput, BadUse, Cancelled
+from ..options import options_of
+from ..paths import FilePath
+from ..program import Check
+
+OF_EACH = {"threads", "memory_limit"}  # options that change no number
+_PATHS = {"reference", "map", "ranges", "preprocess", "calibration_data", "class_names", "gate", "tokenizer", "text"}
+
+
+def data_path(data: Any) -> Optional[str]:
+    """A path of data as every worker may open it."""
+    if data is None:
+        return None
+    if not isinstance(data, (str, os.PathLike)):
+        raise TypeError(
+            f"data of shards are a path that all workers see, not {type(data).__name__}; save arrays with numpy.savez"
+        )
+    text = os.fspath(data)
+    return text if text.startswith("random:") else os.path.abspath(text)
+
+
+def absolute(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """Options whose paths do not depend on where a process stands."""
+    return {
+        name: os.path.abspath(value) if name in _PATHS and isinstance(value, (str, os.PathLike)) else value
+        for name, value in options.items()
+    }
+
+
+def _about(path: Optional[str]) -> Sequence[Any]:
+    """What tells a file from the one that was there before."""
+    try:
+        found = os.stat(path or "")
+    except OSError:
+        return [path]
+    return [path, found.st_size, found.st_mtime_ns]
+
+
+def fingerprint(command: str, files: Sequence[Optional[str]], shards: int, options: Mapping[str, Any]) -> str:
+    """Equal for equal work on files that nobody changed, by any number of threads."""
+    given = {
+        name: str(value) if isinstance(value, os.PathLike) else value
+        for name, value in sorted(options.items())
+        if value is not None and name not in OF_EACH
+    }
+    about = [version, command, shards, [_about(file) for file in files], given]
+    return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()[:16]
+
+
+def with_files(command: str, options: Mapping[str, Any], folder: str, key: str) -> Dict[str, Any]:
+    """Options whose dicts are files in the folder, which all shards and their sum read."""
+    known = options_of(command)
+    made: Dict[str, Any] = {}
+    for name, value in options.items():
+        if isinstance(value, Mapping) and name in known and not known[name].may_repeat:
+            path = os.path.join(folder, f"{key}-{name}.json")
+            part = f"{path}.{os.getpid()}.part"
+            with open(part, "w", encoding="utf-8") as file:
+                json.dump(value, file)
+            os.replace(part, path)
+            value = path
+        made[name] = value
+    return made
+
+
+def check_folder(folder: FilePath) -> str:
+    """The folder for what shards write, as an absolute path."""
+    path = os.path.abspath(folder)
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def check_shards(shards: int) -> int:
+    """Their number."""
+    if int(shards) < 1:
+        raise BadUse(f"{shards} shards are not possible; give 1 or more")
+    return int(shards)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Tells shards to end: by a file that appears, or a folder that goes away."""
+
+    path: str
+
+    def __call__(self) -> None:
+        """Raises Cancelled when it is time."""
+        if os.path.exists(self.path) or not os.path.isdir(os.path.dirname(self.path)):
+            raise Cancelled("the shard was told to stop")
+
+
+def never() -> None:
+    """A check that lets everything go on."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Base of jobs. Paths are absolute, and the same for all who take part."""
+
+    shards: int
+    folder: str
+    key: str  # names of its files in the folder begin with it
+    options: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return self.shards
+
+    def __iter__(self) -> Iterator[int]:
+        """Numbers of the shards, from 1 on."""
+        return iter(range(1, self.shards + 1))
+
+    def _file(self, index: int, ending: str) -> str:
+        if not 1 <= index <= self.shards:
+            raise BadUse(f"there is no shard {index}; they are numbered from 1 to {self.shards}")
+        if not os.path.isdir(self.folder):
+            raise BadInput(f"{self.folder}: is not there on {os.uname().nodename}; give a folder that all workers see")
+        return os.path.join(self.folder, f"{self.key}-{index}-of-{self.shards}.{ending}")
+
+    def _run(self, index: int, check: Check, place: Optional[str]) -> Optional[str]:
+        raise NotImplementedError
+
+    def run(self, index: int, check: Optional[Check] = None, place: Optional[str] = None) -> Optional[str]:
+        """Does one shard, by as many threads as the option `threads` says (1). Returns the path of the file that holds
+        what it found, which is complete or not there; one that is there from before is taken as it is. None: the shard
+        has no samples. `check` is called every half a second and ends the program by what it raises. `place`: a folder
+        of this machine for temporary files (None: the system's)."""
+        return self._run(index, check or never, place)
+
+    def _found(self, files: Optional[Sequence[Optional[str]]]) -> List[str]:
+        """Files of all shards: those that are given, else those in the folder."""
+        if files is None:
+            return [path for path in map(self._written, self) if path]
+        return [path for path in files if path]
+
+    def _written(self, index: int) -> Optional[str]:
+        raise NotImplementedError
+
+    def remove_files(self) -> None:
+        """Removes what its shards wrote."""
+        for path in glob.glob(os.path.join(glob.escape(self.folder), self.key + "-*")):
+            try:
+                os.remove(path)
+            except FileNotFoundError:
+                pass

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Jobs on a Dask cluster. Only paths and small values go through its scheduler."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from dataclasses import dataclass
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
+
+from ..comparison import Comparison, missed_limits
+from ..errors import BadInput, BadUse, Cancelled, Error, InternalError, ThresholdMissed
+from ..paths import FilePath
+from ..progress import Bar, Progress, ProgressCall
+from ..workspace import Workspace
+from .calibration import CalibrationJob
+from .comparing import ComparisonJob
+from .job import Job, Stop, check_folder
+
+_BRANCHES = 8  # of the tree that ranges are added up in
+_SHARDS_A_WORKER = 4
+_SECONDS_TO_STOP = 5
+_NOT_IN_MEMORY = 1 << 62  # bytes
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """Of one shard: its file, or what the program says against it. Not raised on the worker: trying again would not
+    help."""
+
+    path: Optional[str] = None
+    error: Optional[Error] = None
+
+
+def _shard(index: int, job: Job, stop: Stop) -> _Outcome:
+    """On a worker, in its own folder, which is removed when it is lost, too."""
+    place = _import_distributed().get_worker().local_directory
+    try:
+        return _Outcome(job.run(index, stop, place))
+    except (BadUse, BadInput, Cancelled) as error:
+        return _Outcome(error=type(error)(f"shard {index} of {job.shards}: {error.message}"))
+
+
+def _sum(parts: Sequence[_Outcome], job: CalibrationJob, name: str) -> _Outcome:
+    """On a worker."""
+    failed = [part for part in parts if part.error]
+    return failed[0] if failed else _Outcome(job.merge_some([part.path for part in parts], name))
+
+
+def _import_distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError("shards on Dask need it; install it with `pip install quantscope[distributed]`") from error
+    return distributed
+
+
+@contextlib.contextmanager
+def _client_of(given: Any, workers: Optional[int]) -> Iterator[Any]:
+    """A client that is given, one of a cluster or a scheduler's address, or one of processes on this machine."""
+    distributed = _import_distributed()
+    with contextlib.ExitStack() as stack:
+        if given is None:
+            cluster = distributed.LocalCluster(
+                n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=None
+            )
+            given = stack.enter_context(cluster)
+        if not isinstance(given, distributed.Client):
+            given = stack.enter_context(distributed.Client(given, set_as_default=False))
+        stack.enter_context(given.as_current())
+        yield given
+
+
+def _slots(client: Any) -> int:
+    """Threads of all workers."""
+    return sum(client.nthreads().values()) or 1
+
+
+def _result(future: Any, index: int, job: Job) -> _Outcome:
+    """Raises what ends the whole."""
+    distributed = _import_distributed()
+    try:
+        outcome: _Outcome = future.result()
+    except distributed.scheduler.KilledWorker as error:
+        raise InternalError(
+            f"shard {index} of {job.shards}: each worker that took it was lost; where they lack memory, use more "
+            "shards, or fewer at a time on each machine"
+        ) from error
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome
+
+
+def _tree(client: Any, job: CalibrationJob, leaves: List[Any]) -> Any:
+    """Adds up the ranges of neighbours until one file is left."""
+    level = 0
+    while len(leaves) > 1:
+        level += 1
+        groups = [leaves[i : i + _BRANCHES] for i in range(0, len(leaves), _BRANCHES)]
+        leaves = [
+            client.submit(_sum, group, job, f"{level}-{number}", pure=False) for number, group in enumerate(groups)
+        ]
+    return leaves[0]
+
+
+def _run(client: Any, job: Job, retries: int, tell: Optional[ProgressCall], phase: str) -> List[Optional[str]]:
+    """All shards, and the files they wrote (of a calibration: that of the sum). Whatever is raised meanwhile ends all
+    shards first."""
+    distributed = _import_distributed()
+    stop = Stop(os.path.join(job.folder, f"{job.key}-stop-{uuid.uuid4().hex[:8]}"))
+    futures = [client.submit(_shard, i, job, stop, pure=False, retries=retries) for i in job]
+    index_of = {future.key: index for index, future in zip(job, futures)}
+    more = [_tree(client, job, futures)] if isinstance(job, CalibrationJob) else []
+    try:
+        for done, future in enumerate(distributed.as_completed(futures), 1):
+            _result(future, index_of[future.key], job)
+            if tell is not None:
+                tell(phase, done, len(futures))
+        results = more or futures
+        return [_result(future, index, job).path for index, future in enumerate(results, 1)]
+    except BaseException:
+        with open(stop.path, "w"):
+            pass
+        with contextlib.suppress(Exception):
+            distributed.wait(futures, timeout=_SECONDS_TO_STOP)
+        raise
+    finally:
+        client.cancel([*futures, *more])
+        with contextlib.suppress(OSError):
+            os.remove(stop.path)
+
+
+def _folder_of(folder: Optional[FilePath], keep: bool) -> Tuple[str, Optional[Workspace]]:
+    """Where files of shards go, and what removes it (None: nobody)."""
+    if keep and folder is None:
+        raise BadUse("keep=True needs a folder for the state files; give folder=")
+    if keep:
+        assert folder is not None
+        return check_folder(folder), None
+    own = Workspace(_NOT_IN_MEMORY, None if folder is None else check_folder(folder))
+    return own.path, own
+
+
+@contextlib.contextmanager
+def _told(progress: Progress) -> Iterator[Optional[ProgressCall]]:
+    call = Bar() if progress is True else progress if callable(progress) else None
+    try:
+        yield call
+    finally:
+        if isinstance(call, Bar):
+            call.close()
+
+
+def compare(
+    float_model: FilePath,
+    quantized_model: Optional[FilePath] = None,
+    data: Optional[FilePath] = None,
+    *,
+    client: Any = None,
+    workers: Optional[int] = None,
+    shards: Optional[int] = None,
+    folder: Optional[FilePath] = None,
+    keep: bool = False,
+    retries: int = 2,
+    progress: Progress = None,
+    raise_on_threshold: bool = False,
+    **options: Any,
+) -> Comparison:
+    """quantscope.compare over shards of the data; its numbers equal those of one run in every bit, on machines whose
+    CPUs have the same vector instructions.
+
+    `data`: a path that all workers see; each reads its own part. `client`: of Dask, its cluster, or the address of a
+    scheduler (None: `workers` processes on this machine). `shards`: parts of the data (None: four for each thread of a
+    worker).
+    `folder`: for state files, seen by all workers and by this process; they are removed when the result is closed.
+    With `keep` they stay in it, and a later call with the same files and options goes on with those that are there.
+    `retries`: of a shard whose program broke down; shards of lost workers are run again by others. `threads` are those
+    of each shard (1). Other options are those of quantscope.compare; reports and limits are of the whole.
+    """
+    with _client_of(client, workers) as cluster:
+        place, own = _folder_of(folder, keep)
+        try:
+            count = shards or _SHARDS_A_WORKER * _slots(cluster)
+            job = ComparisonJob.of(float_model, quantized_model, data, shards=count, folder=place, **options)
+            with _told(progress) as tell:
+                states = _run(cluster, job, retries, tell, "compare")
+            result = job.merge(states, own)
+        except BaseException:
+            if own is not None:
+                own.close()
+            raise
+    if result.threshold_missed and raise_on_threshold:
+        result.close()
+        raise ThresholdMissed(missed_limits(result.text))
+    return result
+
+
+def calibrate(
+    float_model: FilePath,
+    data: FilePath,
+    out: FilePath,
+    *,
+    client: Any = None,
+    workers: Optional[int] = None,
+    shards: Optional[int] = None,
+    folder: Optional[FilePath] = None,
+    keep: bool = False,
+    retries: int = 2,
+    progress: Progress = None,
+    **options: Any,
+) -> str:
+    """Writes the min-max ranges over all samples, in every bit those of `quantscope-cli quantize --save-ranges`, for
+    `quantscope.quantize(float_model, quantized_model, ranges=out, ...)`. Returns the path.
+
+    `data`: npz, npy, or a folder of pictures or of ONNX test data, seen by all workers; each reads its own part.
+    Options are those of quantscope.quantize, the same as are given to it afterwards; the others are as of compare().
+    """
+    with _client_of(client, workers) as cluster:
+        place, own = _folder_of(folder, keep)
+        try:
+            count = shards or _SHARDS_A_WORKER * _slots(cluster)
+            job = CalibrationJob.of(float_model, data, shards=count, folder=place, **options)
+            with _told(progress) as tell:
+                return job.merge(_run(cluster, job, retries, tell, "calibrate"), out)
+        finally:
+            if own is not None:
+                own.close()

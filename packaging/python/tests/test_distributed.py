@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shards on a Dask cluster of processes: the same bits as one run, whatever happens to workers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import small_net, two_inputs
+
+import quantscope as q
+from quantscope import distributed
+from quantscope.arrays import save_feed
+
+SAMPLES = 256
+DIFFERENT = ("time_ms", "peak_memory_bytes")  # of two runs that are equal
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A pair and 256 samples with labels."""
+    place = tmp_path_factory.mktemp("large")
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(SAMPLES, 2, 6, 6)).astype(np.float32) * rng.lognormal(size=(SAMPLES, 1, 1, 1)).astype("f")
+    np.savez(place / "samples.npz", x=x, labels=rng.integers(0, 3, SAMPLES))
+    np.savez_compressed(place / "compressed.npz", x=x)
+    np.save(place / "samples.npy", x)
+    small_net(place / "float.onnx")
+    q.quantize(place / "float.onnx", place / "quantized.onnx", place / "samples.npz", limit=20)
+    return place
+
+
+@pytest.fixture(scope="module")
+def one_run(folder):
+    with q.compare(folder / "float.onnx", folder / "quantized.onnx", folder / "samples.npz") as result:
+        return result
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    dask = pytest.importorskip("distributed")
+    with dask.LocalCluster(n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None) as workers:
+        yield workers
+
+
+@pytest.fixture
+def client(cluster):
+    import distributed as dask
+
+    with dask.Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(4, timeout=60)
+        yield client
+
+
+def numbers(result):
+    return {key: value for key, value in result.json.items() if key not in DIFFERENT}
+
+
+def one_calibration(folder, path, data="samples.npz", **options):
+    q.quantize(folder / "float.onnx", path.with_suffix(".onnx"), folder / data, save_ranges=path, **options)
+    return path.read_bytes()
+
+
+def files(folder, *names):
+    return [folder / name for name in names]
+
+
+def running(folder):
+    """Programs that run shards whose states go there."""
+    about = f"--state={folder}/".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            line = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+        except OSError:
+            continue
+        if any(part.startswith(about) for part in line):
+            found.append(int(entry.name))
+    return found
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_comparison(folder, one_run, client, tmp_path):
+    told = []
+    pair = files(folder, "float.onnx", "quantized.onnx", "samples.npz")
+    result = distributed.compare(*pair, client=client, shards=13, folder=tmp_path, progress=lambda *t: told.append(t))
+    assert numbers(result) == numbers(one_run)
+    assert result.accuracy.labels == SAMPLES
+    assert told == [("compare", done, 13) for done in range(1, 14)]
+    result.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size > 10000
+    assert len(result.tensor("relu_out")[0]) == SAMPLES
+    result.close()
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+class KillWhen:
+    """Kills a worker in the middle, without a word."""
+
+    def __init__(self, client, done):
+        self.pids = list(client.run(os.getpid).values())
+        self.done = done
+        self.killed = None
+
+    def __call__(self, phase, done, total):
+        if done >= self.done and self.killed is None:
+            self.killed = self.pids[1]
+            os.kill(self.killed, signal.SIGKILL)
+
+
+def test_a_worker_is_lost(folder, one_run, client, tmp_path):
+    pair = files(folder, "float.onnx", "quantized.onnx", "samples.npz")
+    kill = KillWhen(client, 10)
+    with distributed.compare(*pair, client=client, shards=32, folder=tmp_path, progress=kill) as result:
+        assert kill.killed and not Path(f"/proc/{kill.killed}/exe").exists()
+        assert numbers(result) == numbers(one_run)
+    client.wait_for_workers(4, timeout=60)
+    kill = KillWhen(client, 10)
+    out = distributed.calibrate(
+        *files(folder, "float.onnx", "samples.npz"), tmp_path / "r.json", client=client, shards=32, folder=tmp_path,
+        progress=kill,
+    )
+    assert kill.killed
+    assert Path(out).read_bytes() == one_calibration(folder, tmp_path / "one.json")
+    assert sorted(os.listdir(tmp_path)) == ["one.json", "one.onnx", "r.json"]
+
+
+@pytest.mark.parametrize("data", ["samples.npz", "compressed.npz", "samples.npy"])
+@pytest.mark.parametrize("options", [{}, {"symmetric_activations": True, "per_channel": True, "limit": 100}])
+def test_calibration(folder, client, tmp_path, data, options):
+    out = distributed.calibrate(folder / "float.onnx", folder / data, tmp_path / "r.json", client=client, **options)
+    assert Path(out).read_bytes() == one_calibration(folder, tmp_path / "one.json", data, **options)
+    recipe = {name: value for name, value in options.items() if name != "limit"}
+    q.quantize(folder / "float.onnx", tmp_path / "a.onnx", ranges=out, **recipe)
+    arrays = [q.run(tmp_path / name, folder / "samples.npz")["scores"] for name in ("a.onnx", "one.onnx")]
+    assert np.array_equal(*arrays)
+
+
+def test_what_is_kept_is_not_run_again(folder, one_run, client, tmp_path):
+    pair = files(folder, "float.onnx", "quantized.onnx", "samples.npz")
+    results, times = [], []
+    for _ in range(2):
+        results.append(distributed.compare(*pair, client=client, shards=6, folder=tmp_path, keep=True))
+        times.append({path: path.stat().st_mtime_ns for path in tmp_path.glob("*.qstate")})
+    assert times[0] == times[1] and len(times[0]) == 6
+    assert [numbers(result) for result in results] == [numbers(one_run)] * 2
+    merged = subprocess.run(
+        [q.cli_path(), "merge", *times[0], "--json", "-"], capture_output=True, text=True, check=True
+    )
+    assert {k: v for k, v in json.loads(merged.stdout).items() if k not in DIFFERENT} == numbers(one_run)
+
+
+def test_a_failing_shard_says_why(folder, client, tmp_path):
+    pair = files(folder, "float.onnx", "quantized.onnx")
+    np.savez(tmp_path / "wrong.npz", x=np.zeros((9, 2, 5, 6), np.float32))
+    with pytest.raises(q.BadInput, match=r"^shard \d of 3: .*wrong.npz.*'x'"):
+        distributed.compare(*pair, tmp_path / "wrong.npz", client=client, shards=3, folder=tmp_path)
+    with pytest.raises(q.BadInput, match=r"^shard \d of 3: .*'x'"):
+        distributed.calibrate(
+            pair[0], tmp_path / "wrong.npz", tmp_path / "r.json", client=client, shards=3, folder=tmp_path
+        )
+    with pytest.raises(q.BadInput, match="none.npz"):
+        distributed.compare(*pair, tmp_path / "none.npz", client=client, shards=3, folder=tmp_path)
+    assert os.listdir(tmp_path) == ["wrong.npz"]
+
+
+def test_what_cannot_be_split(folder, client, tmp_path):
+    arguments = (*files(folder, "float.onnx", "samples.npz"), tmp_path / "r.json")
+    shared = {"client": client, "shards": 2}
+    for options, sentence in [
+        ({"method": "entropy"}, "entropy needs all samples at once"),
+        ({"tensor_calibrator": {"relu_out": "percentile:99"}}, "'relu_out': calibration by percentile"),
+        ({"recipe": {"calibration": {"method": "moving-average"}}}, "moving-average needs all samples"),
+        ({"recipe": {"calibration": {"stride": 2}}}, "'stride'"),
+        ({"smooth_quant": True}, "SmoothQuant"),
+        ({"equalize": True}, "equalization"),
+        ({"format": "dynamic"}, "dynamic has no calibrated ranges"),
+    ]:
+        with pytest.raises(q.BadUse, match=sentence):
+            distributed.calibrate(*arguments, **shared, **options)
+    with pytest.raises(TypeError, match="'ranges'"):
+        distributed.calibrate(*arguments, **shared, ranges="x.json")
+    with pytest.raises(q.BadUse, match="cannot be split"):
+        distributed.calibrate(arguments[0], "random:8", arguments[2], **shared)
+    with pytest.raises(TypeError, match="numpy.savez"):
+        distributed.compare(*files(folder, "float.onnx", "quantized.onnx"), {"x": np.zeros(3)}, **shared)
+    with pytest.raises(TypeError, match="no option 'colour'"):
+        distributed.compare(*files(folder, "float.onnx", "quantized.onnx", "samples.npz"), **shared, colour=1)
+
+
+def test_reports_and_limits_are_of_the_whole(folder, client, tmp_path):
+    pair = files(folder, "float.onnx", "quantized.onnx", "samples.npz")
+    options = {"client": client, "shards": 3, "fail_below_sqnr": 300.0}
+    with distributed.compare(*pair, **options, html=tmp_path / "r.html") as result:
+        assert result.threshold_missed and (tmp_path / "r.html").exists()
+    with pytest.raises(q.ThresholdMissed, match="scores"):
+        distributed.compare(*pair, **options, raise_on_threshold=True)
+
+
+def job(folder, place, **options):
+    pair = files(folder, "float.onnx", "quantized.onnx", "samples.npz")
+    return distributed.ComparisonJob.of(*pair, folder=place, **{"shards": 5, **options})
+
+
+def test_jobs_run_anywhere(folder, one_run, tmp_path):
+    whole = job(folder, tmp_path, recipe=None)
+    states = [whole.run(index) for index in reversed(list(whole))]
+    assert numbers(whole.merge(states)) == numbers(one_run)
+    os.remove(states[0])
+    with pytest.raises(q.BadInput, match="shard 5 of 5 is missing"):
+        whole.merge()
+    with pytest.raises(q.BadUse, match="there is no shard 6"):
+        whole.run(6)
+    whole.remove_files()
+    assert os.listdir(tmp_path) == []
+
+
+def test_recipes_are_files_of_the_job(folder, tmp_path):
+    recipe = q.Recipe(per_channel=True)
+    data = folder / "samples.npz"
+    whole = distributed.ComparisonJob.of(folder / "float.onnx", None, data, shards=2, folder=tmp_path, recipe=recipe)
+    with q.compare(folder / "float.onnx", data=data, recipe=recipe) as expected:
+        assert numbers(whole.merge([whole.run(index) for index in whole])) == numbers(expected)
+
+
+def test_calibration_of_folders(tmp_path):
+    """Samples of various lengths, one without any value, and more shards than samples."""
+    two_inputs(tmp_path / "two.onnx")
+    rng = np.random.default_rng(0)
+    for index, length in enumerate((2, 0, 5, 3, 0, 1, 4, 2, 2, 7, 1)):
+        feed = {name: rng.normal(size=(1, length, 4)).astype(np.float32) + 9 for name in "ab"}
+        save_feed(str(tmp_path / "sets"), index, ["a", "b"], feed)
+    for limit in (None, 10, 2):
+        q.quantize(tmp_path / "two.onnx", tmp_path / "q.onnx", tmp_path / "sets", limit=limit,
+                   save_ranges=tmp_path / "one.json")
+        for shards in (1, 4, 11, 30):
+            place = tmp_path / f"{limit}-{shards}"
+            whole = distributed.CalibrationJob.of(
+                tmp_path / "two.onnx", tmp_path / "sets", shards=shards, folder=place, limit=limit
+            )
+            parts = [whole.run(index) for index in whole]
+            assert parts.count(None) == max(0, shards - (limit or 11))
+            pairs = [whole.merge_some(parts[i : i + 2], str(i)) for i in range(0, shards, 2)]
+            for found in (parts, None, pairs):
+                whole.merge(found, tmp_path / "r.json")
+                assert (tmp_path / "r.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+
+
+def test_calibration_of_batches(tmp_path):
+    """A fixed batch, an array that serves every run, and a limit."""
+    small_net(tmp_path / "float.onnx", batch=4)
+    x = np.random.default_rng(7).normal(size=(36, 2, 6, 6)).astype(np.float32)
+    np.savez(tmp_path / "samples.npz", x=x, labels=np.zeros(36, np.int64))
+    for limit in (None, 20):
+        expected = one_calibration(tmp_path, tmp_path / "one.json", limit=limit)
+        whole = distributed.CalibrationJob.of(
+            tmp_path / "float.onnx", tmp_path / "samples.npz", shards=4, folder=tmp_path, limit=limit
+        )
+        whole.merge([whole.run(index) for index in whole], tmp_path / "r.json")
+        assert (tmp_path / "r.json").read_bytes() == expected
+    np.savez(tmp_path / "samples.npz", x=x[:34])
+    with pytest.raises(q.BadInput, match="samples"):
+        odd = distributed.CalibrationJob.of(
+            tmp_path / "float.onnx", tmp_path / "samples.npz", shards=2, folder=tmp_path
+        )
+        odd.merge([odd.run(index) for index in odd], tmp_path / "r.json")
+
+
+CANCELLED = textwrap.dedent("""
+    import sys, quantscope.distributed as d
+    if __name__ == "__main__":
+        print("begin", flush=True)
+        try:
+            d.compare(*sys.argv[1:3], "random:4000000", shape={"x": (1, 2, 6, 6)}, workers=3, folder=sys.argv[3])
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+""")
+
+
+@pytest.mark.parametrize("to_all", [False, True], ids=["as a notebook does", "as a terminal does"])
+def test_interrupting_leaves_nothing(folder, tmp_path, to_all):
+    pytest.importorskip("distributed")
+    script = tmp_path / "script.py"
+    script.write_text(CANCELLED)
+    states = tmp_path / "states"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    pair = map(str, files(folder, "float.onnx", "quantized.onnx"))
+    process = subprocess.Popen(
+        [sys.executable, script, *pair, states], stdout=subprocess.PIPE, text=True, env=environment,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "begin\n"
+    try:
+        wait_until(lambda: len(running(states)) >= 3)
+        if to_all:
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        assert process.wait(30) == 0
+        assert os.listdir(states) == [] and running(states) == []
+    finally:
+        process.kill()
+
+
+KILLED = textwrap.dedent("""
+    import sys
+    from quantscope.distributed import ComparisonJob
+    job = ComparisonJob.of(*sys.argv[1:3], "random:4000000", shape={"x": (1, 2, 6, 6)}, shards=2, folder=sys.argv[3])
+    job.run(1)
+""")
+
+
+def test_a_program_ends_with_its_worker(folder, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    pair = map(str, files(folder, "float.onnx", "quantized.onnx"))
+    process = subprocess.Popen([sys.executable, "-c", KILLED, *pair, tmp_path], env=environment)
+    wait_until(lambda: running(tmp_path))
+    process.kill()
+    process.wait()
+    wait_until(lambda: not running(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_shard_can_be_stopped(folder, tmp_path):
+    pair = files(folder, "float.onnx", "quantized.onnx")
+    whole = distributed.ComparisonJob.of(
+        *pair, "random:4000000", shape={"x": (1, 2, 6, 6)}, shards=2, folder=tmp_path
+    )
+    stop = threading.Event()
+
+    def check():
+        if stop.is_set():
+            raise q.Cancelled("enough")
+
+    threading.Timer(0.5, stop.set).start()
+    begin = time.monotonic()
+    with pytest.raises(q.Cancelled, match="enough"):
+        whole.run(1, check)
+    assert time.monotonic() - begin < 5 and os.listdir(tmp_path) == []
+
+
+def test_a_shard_that_costs_all_workers(folder, tmp_path):
+    dask = pytest.importorskip("distributed")
+    from quantscope.distributed.on_dask import _result
+
+    class Lost:
+        def result(self):
+            raise dask.scheduler.KilledWorker.__new__(dask.scheduler.KilledWorker)  # arguments vary with versions
+
+    with pytest.raises(q.InternalError, match="shard 2 of 5: each worker that took it was lost"):
+        _result(Lost(), 2, job(folder, tmp_path))
+
+
+def test_without_dask(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"pip install quantscope\[distributed\]"):
+        distributed.compare(*files(folder, "float.onnx", "quantized.onnx", "samples.npz"))

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A comparison and a calibration in shards on Ray (`pip install ray`); shards of lost workers are run again.
+
+    ray_shards.py FLOAT QUANTIZED DATA FOLDER [SHARDS]      FOLDER: seen by all nodes
+"""
+import sys
+
+import ray
+
+from quantscope.distributed import CalibrationJob, ComparisonJob
+
+
+@ray.remote(num_cpus=1, max_retries=3)
+def shard(job, index):
+    return job.run(index)
+
+
+def main(float_model, quantized_model, data, folder, shards=16):
+    ray.init()  # address="auto": a cluster that runs
+    comparison = ComparisonJob.of(float_model, quantized_model, data, shards=int(shards), folder=folder)
+    with comparison.merge(ray.get([shard.remote(comparison, index) for index in comparison])) as result:
+        print(result)
+    comparison.remove_files()
+
+    calibration = CalibrationJob.of(float_model, data, shards=int(shards), folder=folder)
+    print(calibration.merge(ray.get([shard.remote(calibration, index) for index in calibration]), "ranges.json"))
+    calibration.remove_files()
+
+
+main(*sys.argv[1:])
