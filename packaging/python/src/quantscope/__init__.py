@@ -10,6 +10,7 @@ from . import ort
 from ._version import version
 from .comparison import Comparison, compare
 from .errors import BadInput, BadUse, Cancelled, Error, InternalError, ProgramWarning, ThresholdMissed
+from .example import Example, example
 from .inspecting import info
 from .locate import cli_path
 from .quantizing import Quantized, quantize
@@ -41,6 +42,7 @@ __all__ = [
     "Cancelled",
     "Comparison",
     "Error",
+    "Example",
     "Finding",
     "Implementation",
     "InternalError",
@@ -60,6 +62,7 @@ __all__ = [
     "Window",
     "cli_path",
     "compare",
+    "example",
     "info",
     "ort",
     "quantize",
