@@ -83,7 +83,8 @@ def outputs(node, x, constants):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
         theirs = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
         np.savez(data, x=x[np.newaxis])
-        subprocess.run([CLI, "run", model, "--data", data, "--out", out, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        command = [CLI, "run", model, "--data", data, "--out", out, "--quiet"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return theirs, np.load(out)["y"].reshape(theirs.shape)
 
 
@@ -130,7 +131,7 @@ def main():
         same = float((theirs == last).mean())
         failed = failed or same < 0.9999
         print(f"{name:35} {(theirs == ours).mean():8.4f} {same:8.4f} {(ours == first).mean():8.4f}")
-    print("theirs: sums of blocks from zero, bias last (depthwise: rounded products in fours); ours: a chain from the bias on")
+    print("theirs: blocks from zero, bias last (depthwise: rounded products in fours); ours: a chain from the bias on")
     return 1 if failed else 0
 
 
