@@ -7,16 +7,17 @@ import os
 import re
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 from ..errors import BadInput, BadUse, ProgramWarning
+from ..inspecting import info
 from ..options import arguments, check_options
 from ..paths import FilePath
 from ..program import Check, read_json, run_program
 from ..workspace import Workspace
 from .job import Job, absolute, check_folder, check_shards, data_path, fingerprint, with_files
 from .ranges import load, merged, save, whole
-from .samples import samples_of
+from .samples import Samples, samples_of
 
 _SET_BY_JOB = {"ranges", "save_ranges", "save_recipe", "calibration_cache", "script", "carry", "text", "limit"}
 #: They follow the ranges and change none; each costs a look at all samples.
@@ -58,6 +59,7 @@ class CalibrationJob(Job):
     float_model: str
     data: str
     limit: Optional[int]
+    shapes: Mapping[str, Any]  # of the model's inputs
 
     @classmethod
     def of(
@@ -83,11 +85,15 @@ class CalibrationJob(Job):
         given, place = absolute(options), check_folder(folder)
         key = fingerprint("calibrate", [model, path], check_shards(shards), {**given, "limit": limit})
         of_shards = {"threads": 1, **with_files("quantize", given, place, key), **_LATER}
-        return cls(int(shards), place, key, of_shards, model, path, limit)
+        shapes = {port["name"]: port["shape"] for port in info(model)["inputs"]}
+        return cls(int(shards), place, key, of_shards, model, path, limit, shapes)
+
+    def _samples(self) -> Samples:
+        return samples_of(self.data, self.shapes, self.limit)
 
     def _written(self, index: int) -> Optional[str]:
         path = self._file(index, "json")
-        if not os.path.exists(path) and samples_of(self.data, self.float_model, self.limit).part(index, self.shards):
+        if not os.path.exists(path) and self._samples().part(index, self.shards):
             raise BadInput(f"{path}: shard {index} of {self.shards} is missing; run it, too")
         return path if os.path.exists(path) else None
 
@@ -96,7 +102,7 @@ class CalibrationJob(Job):
         if os.path.exists(found):
             return found
         check()
-        samples = samples_of(self.data, self.float_model, self.limit)
+        samples = self._samples()
         part = samples.part(index, self.shards)
         if not part:
             return None

@@ -45,8 +45,7 @@ class ComparisonJob(Job):
         folder: FilePath,
         **options: Any,
     ) -> ComparisonJob:
-        """`data`: a path; each shard reads its own part of it. `folder`: for a state file (.qstate) of each shard, 200
-        bytes a tensor and sample. Other options are those of quantscope.compare; `threads` are those of each shard."""
+        """`data`: a path; each shard reads its own part of it. `folder`: for a state file (.qstate) of each shard. Other options are those of quantscope.compare; `threads` are those of each shard."""
         check_options("compare", options)
         for name in ("shard", "state"):
             if name in options:

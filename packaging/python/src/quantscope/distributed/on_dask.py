@@ -126,7 +126,7 @@ def _run(client: Any, job: Job, retries: int, tell: Optional[ProgressCall], phas
             distributed.wait(futures, timeout=_SECONDS_TO_STOP)
         raise
     finally:
-        client.cancel([*futures, *more])
+        client.cancel([future for future in (*futures, *more) if not future.done()])
         with contextlib.suppress(OSError):
             os.remove(stop.path)
 

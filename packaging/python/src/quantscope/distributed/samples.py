@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from ..errors import BadInput
-from ..inspecting import info
 from .npy_rows import NpyRows
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".bmp")
@@ -142,12 +141,11 @@ def _of_arrays(path: str, arrays: Dict[str, NpyRows], shapes: Mapping[str, Any],
     return ArraySamples(inputs, most, limit)
 
 
-def samples_of(data: str, model: str, limit: Optional[int]) -> Samples:
-    """What lies at a path. Raises BadInput."""
+def samples_of(data: str, shapes: Mapping[str, Any], limit: Optional[int]) -> Samples:
+    """What lies at a path, for a model whose inputs have these shapes. Raises BadInput."""
     try:
         if os.path.isdir(data):
             return _of_folder(data, limit)
-        shapes = {port["name"]: port["shape"] for port in info(model)["inputs"]}
         return _of_arrays(data, NpyRows.all_of(data), shapes, limit)
     except FileNotFoundError:
         raise BadInput(f"{data}: does not exist on {os.uname().nodename}; give a path that all workers see") from None
