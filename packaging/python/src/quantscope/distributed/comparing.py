@@ -45,7 +45,8 @@ class ComparisonJob(Job):
         folder: FilePath,
         **options: Any,
     ) -> ComparisonJob:
-        """`data`: a path; each shard reads its own part of it. `folder`: for a state file (.qstate) of each shard. Other options are those of quantscope.compare; `threads` are those of each shard."""
+        """`data`: a path; each shard reads its own part of it. `folder`: for state files (.qstate) of shards. Other
+        options are those of quantscope.compare; `threads` are those of each shard."""
         check_options("compare", options)
         for name in ("shard", "state"):
             if name in options:
