@@ -4,11 +4,13 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -277,6 +279,36 @@ def test_calibration_of_batches(tmp_path):
             tmp_path / "float.onnx", tmp_path / "samples.npz", shards=2, folder=tmp_path
         )
         odd.merge([odd.run(index) for index in odd], tmp_path / "r.json")
+
+
+def save_png(path, pixels):
+    """Eight bits of grey."""
+    def piece(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    head = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 0, 0, 0, 0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n" + piece(b"IHDR", head) + piece(b"IDAT", zlib.compress(rows)) + piece(b"IEND", b"")
+    )
+
+
+def test_calibration_of_pictures(tmp_path):
+    """In folders for classes, beside other files."""
+    rng = np.random.default_rng(4)
+    for index in range(11):
+        pixels = rng.integers(0, 40 + 20 * index, (8, 8)).astype(np.uint8)
+        save_png(tmp_path / "pictures" / "ab"[index % 2] / f"{index}.PNG", pixels)
+    (tmp_path / "pictures" / "notes.txt").write_text("none")
+    model = q.example().float_model
+    prepare = {"size": [8, 8], "color": "gray", "scale": 1 / 255, "mean": [0.3], "std": [0.4]}
+    for limit in (None, 4):
+        options = {"preprocess": prepare, "limit": limit}
+        q.quantize(model, tmp_path / "q.onnx", tmp_path / "pictures", save_ranges=tmp_path / "one.json", **options)
+        whole = distributed.CalibrationJob.of(model, tmp_path / "pictures", shards=3, folder=tmp_path / "s", **options)
+        whole.merge([whole.run(index) for index in whole], tmp_path / "r.json")
+        assert (tmp_path / "r.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 
 
 CANCELLED = textwrap.dedent("""
