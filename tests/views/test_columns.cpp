@@ -41,7 +41,7 @@ private slots:
                     return table->isColumnHidden(column);
             return true;
         };
-        window.resize(900, 700);
+        window.resize(1160, 700);
         QTRY_VERIFY(choose->text().startsWith(QStringLiteral("Columns +")));
         QVERIFY(hidden(QStringLiteral("match"))); // a text, the last one
         QVERIFY(!hidden(QStringLiteral("accumulated"))); // sorted by

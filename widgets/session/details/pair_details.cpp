@@ -82,7 +82,7 @@ QString PairDetails::hint() const
 {
     if (!m_session.comparison())
         return whyNothingCompared(*m_session.snapshot());
-    if (!m_place.activation() && !m_place.weight())
+    if (!m_place.activation() && !m_place.current().weight)
         return tr("Choose a tensor or a weight that both models have.");
     return m_problem.isEmpty() ? tr("Looking closely…") : m_problem;
 }
@@ -91,7 +91,7 @@ std::optional<PairDetails::Asked> PairDetails::wanted() const
 {
     const SnapshotPtr snapshot = m_session.snapshot();
     const Place& place = m_place.current();
-    if (m_place.weight())
+    if (place.weight && m_place.weight()) // not that of the node
         return Asked { snapshot.get(), *place.weight, true, {} };
     if (m_place.activation() && snapshot->data && !snapshot->comparison->partial)
         return Asked { snapshot.get(), *place.activation, false, place.sample };
