@@ -6,8 +6,8 @@
     python3 make_models.py
 
 ONNX Runtime's quantize_static makes all quantized files, with weights of 7 bits (reduce_range), which no CPU saturates.
-Each case has three files of its own, network_X, digits_X and pictures_X, since the program shows their names, which say
-nothing. A kind of fault has these letters:
+The program shows the names of files, which say nothing: each of the five kinds, of which an examination has one each, has
+a network and pictures of its own, though most are equal. A kind of fault has these letters:
 
 d, n, o   wrong preprocessing: a good file; its pictures are not normalized, inverted, turned
 g, a, k   bad calibration set: pictures not normalized, of one class and faint, far too bright
@@ -120,26 +120,31 @@ def main():
     calibration, judged = normalized(pixels[:CALIBRATION]), test[:JUDGED]
     load = lambda: onnx.load(EXAMPLES / "digits_float.onnx")
 
-    def save(letter, network, quantized, calibrated, images, **options):
-        """A case; `quantized` is the network that is quantized, which a broken export is not."""
-        onnx.save(network, HERE / f"network_{letter}.onnx")
-        quantize(quantized, f"digits_{letter}.onnx", calibrated, per_channel=True, **options)
-        np.savez_compressed(
-            HERE / f"pictures_{letter}.npz", image=images.astype(np.float32), labels=test_labels[:JUDGED])
+    def save(kind, i, network, quantized, calibrated, images, **options):
+        """A case of the kind; `quantized` is the network that is quantized, which a broken export is not. Of what all
+        cases of a kind share there is one file, with the letter of the first."""
+        first = i == 0
+        if first or kind == "eli":
+            onnx.save(network, HERE / f"network_{kind[i]}.onnx")
+        if first or kind != "dno":
+            quantize(quantized, f"digits_{kind[i]}.onnx", calibrated, per_channel=True, **options)
+        if first or kind == "dno":
+            np.savez_compressed(
+                HERE / f"pictures_{kind[i]}.npz", image=images.astype(np.float32), labels=test_labels[:JUDGED])
 
     wrong = (judged, normalized(1 - judged), normalized(np.rot90(judged, axes=(2, 3))))
     ones = normalized(0.35 * pixels[labels == 1][:CALIBRATION])
     badly_calibrated = (pixels[:CALIBRATION], ones, normalized(16 * pixels[:CALIBRATION]))
     nodes, _ = parts(load())
     for i in range(3):
-        save("dno"[i], load(), load(), calibration, wrong[i])
-        save("gak"[i], load(), load(), badly_calibrated[i], normalized(judged))
-        save("bhm"[i], load(), broken(load(), i), calibration, normalized(judged))
+        save("dno", i, load(), load(), calibration, wrong[i])
+        save("gak", i, load(), load(), badly_calibrated[i], normalized(judged))
+        save("bhm", i, load(), broken(load(), i), calibration, normalized(judged))
         override = {nodes[KEPT_EIGHT_BITS[i]].input[1]: [{"quant_type": QuantType.QInt8, "axis": 0, "reduce_range": False}]}
-        save("jcf"[i], load(), load(), calibration, normalized(judged), symmetric=True,
+        save("jcf", i, load(), load(), calibration, normalized(judged), symmetric=True,
              extra={"TensorQuantOverrides": override})
         wide = widened(load(), *WIDE[i])
-        save("eli"[i], wide, widened(load(), *WIDE[i]), calibration, normalized(judged), excluded=EXCLUDED[i])
+        save("eli", i, wide, widened(load(), *WIDE[i]), calibration, normalized(judged), excluded=EXCLUDED[i])
     for path in sorted(HERE.glob("*.onnx")):
         print(f"{path.name}: {path.stat().st_size} bytes, accuracy {accuracy(path, normalized(test), test_labels):.3f}")
 

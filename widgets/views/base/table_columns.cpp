@@ -147,6 +147,13 @@ std::vector<int> TableColumns::dispensable() const
     return columns;
 }
 
+int TableColumns::readable(const Room& room) const
+{
+    if (room.yields == Yield::Name)
+        return std::max(room.least, std::min(room.wanted, units(kFirstUsual + kFirstCheck)));
+    return room.yields == Yield::Title ? room.wanted : room.least;
+}
+
 /// Of the chosen columns those for which there is room.
 TableColumns::Rooms TableColumns::fitting() const
 {
@@ -155,13 +162,13 @@ TableColumns::Rooms TableColumns::fitting() const
     for (int column = 0; column < m_model.columnCount(); ++column)
         if (chosen(column)) {
             rooms.push_back(roomOf(column));
-            width += rooms.back().needed();
+            width += readable(rooms.back());
         }
     for (const int column : dispensable()) {
         if (rooms.size() <= kFewest || width <= m_table.viewport()->width())
             break;
         const auto room = std::ranges::find(rooms, column, &Room::column);
-        width -= room->needed();
+        width -= readable(*room);
         rooms.erase(room);
     }
     return rooms;
@@ -174,7 +181,7 @@ void TableColumns::fit()
     const bool named = first.yields == Yield::Name;
     const int least = first.least;
     if (named) // names stay readable while other texts can end with an ellipsis
-        first.least = std::max(least, std::min(first.wanted, units(kFirstUsual + kFirstCheck)));
+        first.least = readable(first);
     int over = -m_table.viewport()->width(), spare = 0;
     for (const Room& room : shown) {
         over += room.wanted;

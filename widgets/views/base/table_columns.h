@@ -38,7 +38,6 @@ private:
     struct Room {
         int column, wanted, least;
         Yield yields;
-        int needed() const { return yields == Yield::Title ? wanted : least; } ///< with a whole title
     };
     using Rooms = std::vector<Room>;
     Room roomOf(int column) const;
@@ -47,6 +46,7 @@ private:
     int usualText(int column) const;
     int firstWord(int column) const; ///< of texts, that are cut behind it
     std::vector<int> dispensable() const; ///< what may be left out, the first one first
+    int readable(const Room& room) const; ///< its least width with a whole title, or a readable name
     Rooms fitting() const;
     static int take(Rooms& rooms, int over, Yield kind);
     void give(const Rooms& rooms);
