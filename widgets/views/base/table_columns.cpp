@@ -165,7 +165,8 @@ TableColumns::Rooms TableColumns::fitting() const
             width += readable(rooms.back());
         }
     for (const int column : dispensable()) {
-        if (rooms.size() <= kFewest || width <= m_table.viewport()->width())
+        const bool fits = width <= m_table.viewport()->width() || !m_table.isVisible(); // its width is none yet
+        if (rooms.size() <= kFewest || fits)
             break;
         const auto room = std::ranges::find(rooms, column, &Room::column);
         width -= readable(*room);

@@ -236,7 +236,7 @@ QWidget* TablePanel::makeFooter()
 
 bool TablePanel::eventFilter(QObject* watched, QEvent* event)
 {
-    if (watched == m_table->viewport() && event->type() == QEvent::Resize) {
+    if (watched == m_table->viewport() && (event->type() == QEvent::Resize || event->type() == QEvent::Show)) {
         m_widths->fit();
         keepRowsWhole();
         m_emptyArea->setGeometry(m_table->viewport()->geometry());
