@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
+#include "core/agent/attach/relay.h"
+#include "core/agent/protocol/line_cutter.h"
 #include "core/agent/protocol/mcp_server.h"
 #include "core/base/work/memory.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <poll.h>
 #include <unistd.h>
@@ -13,54 +16,17 @@ namespace qs::cli {
 
 namespace {
 
-constexpr size_t kLongestMessage = size_t(1) << 20;
 constexpr int kPollMs = 50;
 
 struct McpCommand {
     std::vector<std::string> allow;
-};
-
-/// Cuts what is read into lines. Of one that is too long nothing is kept but that it was there.
-class LineCutter {
-public:
-    void add(std::string_view bytes, McpServer& server)
-    {
-        while (!bytes.empty()) {
-            const size_t end = bytes.find('\n');
-            keep(bytes.substr(0, end));
-            if (end == std::string_view::npos)
-                return;
-            finish(server);
-            bytes.remove_prefix(end + 1);
-        }
-    }
-    void finish(McpServer& server)
-    {
-        if (m_tooLong)
-            server.receiveTooLong();
-        else
-            server.receive(m_line);
-        m_line.clear();
-        m_tooLong = false;
-    }
-
-private:
-    void keep(std::string_view part)
-    {
-        m_tooLong = m_tooLong || m_line.size() + part.size() > kLongestMessage;
-        if (m_tooLong)
-            m_line.clear();
-        else
-            m_line += part;
-    }
-    std::string m_line;
-    bool m_tooLong = false;
+    bool attach = false;
 };
 
 enum class Heard { Something, End, Nothing };
 
 /// Waits a moment at most.
-Heard listen(LineCutter& lines, McpServer& server)
+Heard listen(LineCutter& lines)
 {
     pollfd in { STDIN_FILENO, POLLIN, 0 };
     if (poll(&in, 1, kPollMs) <= 0)
@@ -71,7 +37,7 @@ Heard listen(LineCutter& lines, McpServer& server)
         return Heard::Nothing;
     if (size <= 0)
         return Heard::End;
-    lines.add({ bytes, size_t(size) }, server);
+    lines.add({ bytes, size_t(size) });
     return Heard::Something;
 }
 
@@ -83,15 +49,15 @@ bool nobodyReads()
 }
 
 /// Until stdin ends and all that it asked is answered, nobody reads the answers, or a signal comes.
-Result<int> serve(McpServer& server, const CancelToken& stop)
+Result<int> serve(LineService& server, const CancelToken& stop)
 {
-    LineCutter lines;
+    LineCutter lines({ [&](std::string_view line) { server.receive(line); }, [&] { server.receiveTooLong(); } });
     bool more = true;
     while (!stop.cancelled() && !server.gone() && (more || !server.idle())) {
         if (!more && nobodyReads())
             break;
-        if (more && listen(lines, server) == Heard::End) {
-            lines.finish(server);
+        if (more && listen(lines) == Heard::End) {
+            lines.finish();
             more = false;
         }
     }
@@ -102,15 +68,35 @@ Result<int> serve(McpServer& server, const CancelToken& stop)
     return int(kDone);
 }
 
+bool toStdout(const std::string& line) { return writeOutput("-", line + "\n").ok(); }
+
+/// The window computes, and holds every path against the folders, which are judged here first.
+Result<int> attached(const McpCommand& o, Context& context)
+{
+    if (context.common.threads || !context.common.memoryLimit.empty())
+        return badUse("with --attach the window computes", "leave --threads and --memory-limit out");
+    QS_TRY(const AllowedFolders folders, AllowedFolders::of(o.allow));
+    QS_TRY(Relay::Attached window, Relay::attach({ std::filesystem::current_path().string(), folders.folders() }));
+    if (window.windows > 1)
+        printWarnings(
+            { "attached to '" + window.name + "', the newest of " + std::to_string(window.windows) + " windows" },
+            context.common);
+    Relay relay(std::move(window.window), toStdout);
+    QS_TRY(const int code, serve(relay, context.cancel));
+    QS_CHECK(relay.lost());
+    return code;
+}
+
 Result<int> mcp(const McpCommand& o, Context& context)
 {
+    if (o.attach)
+        return attached(o, context);
     RunSettings settings;
     QS_TRY(settings.threads, threadCount(context.common));
     QS_TRY(settings.memoryLimit, memoryLimit(context.common));
     settings.activationCache = memoryLimitOrDefault(settings.memoryLimit) / (2 * AgentDesk::kMostSessions);
     QS_TRY(AllowedFolders folders, AllowedFolders::of(o.allow));
-    const auto write = [](const std::string& line) { return writeOutput("-", line + "\n").ok(); };
-    McpServer server(AgentDesk(std::move(folders), settings), write);
+    McpServer server(AgentDesk(std::move(folders), settings), toStdout);
     return serve(server, context.cancel);
 }
 
@@ -122,6 +108,9 @@ Command addMcp(CLI::App& app, Context& context)
     app.add_option("--allow", o->allow,
         "folders that files may be named in, for reading and writing; none given: the current folder. Links and '..' "
         "are followed before a path is judged");
+    app.add_flag("--attach", o->attach,
+        "takes part in the window that was opened last of those that let agents attach (quantscope --serve): the agent "
+        "sees and edits what its person sees and can undo or refuse");
     app.add_option("--threads", context.common.threads, "threads (default: all cores)");
     app.add_option("--memory-limit", context.common.memoryLimit, "bytes (default: 80 % of RAM)");
     app.footer(

@@ -51,6 +51,13 @@ Result<AllowedFolders> AllowedFolders::of(const std::vector<std::string>& folder
     return allowed;
 }
 
+Result<AllowedFolders> AllowedFolders::seenFrom(const std::string& current, const std::vector<std::string>& folders)
+{
+    QS_TRY(AllowedFolders allowed, of(folders.empty() ? std::vector<std::string> { current } : folders));
+    allowed.m_current = current;
+    return allowed;
+}
+
 bool AllowedFolders::holds(const std::string& resolved) const
 {
     return std::ranges::any_of(m_folders, [&](const std::string& folder) {
@@ -70,7 +77,7 @@ Issue AllowedFolders::outside(const std::string& path) const
 
 std::vector<std::string> AllowedFolders::candidates(const std::string& path) const
 {
-    std::vector<std::string> places { path };
+    std::vector<std::string> places { (fs::path(m_current) / path).string() };
     if (fs::path(path).is_relative())
         for (const std::string& folder : m_folders)
             places.push_back((fs::path(folder) / path).string());

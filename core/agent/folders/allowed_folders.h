@@ -14,6 +14,8 @@ class AllowedFolders {
 public:
     /// None: the current folder. Issue: a path that is no folder.
     static Result<AllowedFolders> of(const std::vector<std::string>& folders);
+    /// The same for somebody whose current folder is another; all paths are absolute.
+    static Result<AllowedFolders> seenFrom(const std::string& current, const std::vector<std::string>& folders);
 
     /// Where something lies that is there. Issues: outside, missing.
     Result<std::string> existing(const std::string& path) const;
@@ -32,6 +34,7 @@ private:
     std::vector<std::string> candidates(const std::string& path) const;
 
     std::vector<std::string> m_folders; ///< without links
+    std::string m_current; ///< empty: that of this process
 };
 
 } // namespace qs

@@ -113,6 +113,11 @@ McpAnswer resourceRead(const RpcMessage& request, McpEra era, AgentDesk& desk, c
 
 } // namespace
 
+McpAnswer stoppedAnswer(McpEra era)
+{
+    return dressed(failed("the person at the window stopped this: ask them before you go on"), era, false);
+}
+
 std::optional<McpAnswer> answerAtOnce(const RpcMessage& request, McpEra era)
 {
     if (request.method == "ping")

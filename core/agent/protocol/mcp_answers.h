@@ -21,4 +21,7 @@ std::optional<McpAnswer> answerAtOnce(const RpcMessage& request, McpEra era);
 /// for whoever called it to read. Cancelled work gives a fault that nobody needs to hear.
 McpAnswer answerOf(const RpcMessage& request, McpEra era, AgentDesk& desk, const WorkContext& work);
 
+/// Of a tool that somebody else than the client stopped.
+McpAnswer stoppedAnswer(McpEra era);
+
 } // namespace qs

@@ -3,8 +3,9 @@
 
 #include "core/agent/protocol/mcp_answers.h"
 #include "core/agent/protocol/progress_lines.h"
+#include "core/agent/tools/agent_tool.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -27,11 +28,29 @@ AgentJson progressToken(const AgentJson& params)
     return (*meta)["progressToken"];
 }
 
+std::string toolNameOf(const AgentJson& params)
+{
+    const auto name = params.find("name");
+    return name != params.end() && name->is_string() && toolNamed(name->get<std::string>()) ? name->get<std::string>()
+                                                                                            : std::string();
+}
+
+ProgressFn both(ProgressFn a, ProgressFn b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    return [a = std::move(a), b = std::move(b)](std::string_view phase, size_t done, size_t total) {
+        a(phase, done, total);
+        b(phase, done, total);
+    };
+}
+
 } // namespace
 
-McpServer::McpServer(AgentDesk desk, Write write)
+McpServer::McpServer(AgentDesk desk, Write write, McpWatch watch)
     : m_desk(std::move(desk))
     , m_write(std::move(write))
+    , m_watch(std::move(watch))
     , m_thread([this] { work(); })
 {
 }
@@ -66,6 +85,7 @@ void McpServer::take(RpcMessage request, size_t bytes)
         = request.method == "initialize" ? McpManner { McpEra::Handshake, {} } : mannerOf(request, m_agreed);
     if (!manner.era)
         return write(faultLine(request.id, manner.fault));
+    hearName(request);
     if (auto answer = answerAtOnce(request, *manner.era)) {
         m_agreed = m_agreed || (request.method == "initialize" && std::holds_alternative<AgentJson>(*answer));
         return write(lineFor(request.id, std::move(*answer)));
@@ -81,7 +101,7 @@ void McpServer::take(RpcMessage request, size_t bytes)
         else {
             m_ids.insert(id);
             m_queuedBytes += bytes;
-            m_queue.push_back(std::make_shared<Waiting>(Waiting { std::move(request), *manner.era, bytes, {} }));
+            m_queue.push_back(std::make_shared<Waiting>(Waiting { std::move(request), *manner.era, bytes, {}, {} }));
         }
     }
     if (fault)
@@ -96,8 +116,10 @@ void McpServer::cancel(const RpcMessage& notification)
         return;
     const std::lock_guard lock(m_mutex);
     for (const auto& waiting : m_queue)
-        if (waiting->request.id == *id)
+        if (waiting->request.id == *id) {
+            waiting->withdrawn.cancel();
             waiting->cancel.cancel();
+        }
 }
 
 void McpServer::work()
@@ -109,7 +131,7 @@ void McpServer::work()
             return;
         const std::shared_ptr<Waiting> next = m_queue.front();
         lock.unlock();
-        if (!next->cancel.cancelled())
+        if (!next->withdrawn.cancelled())
             answer(*next);
         lock.lock();
         m_ids.erase(next->request.id.dump());
@@ -118,14 +140,38 @@ void McpServer::work()
     }
 }
 
-void McpServer::answer(const Waiting& waiting)
+McpAnswer McpServer::carriedOut(const Waiting& waiting)
 {
     WorkContext work { {}, waiting.cancel, m_desk.settings().threads, m_desk.settings().memoryLimit };
     work.progress = progressLines(
         progressToken(waiting.request.params), waiting.cancel, [this](const std::string& line) { write(line); });
+    const std::string tool = waiting.request.method == "tools/call" ? toolNameOf(waiting.request.params) : "";
+    if (tool.empty() || !m_watch.begun)
+        return answerOf(waiting.request, waiting.era, m_desk, work);
+    work.progress = both(work.progress, m_watch.begun(tool, waiting.cancel));
     McpAnswer answer = answerOf(waiting.request, waiting.era, m_desk, work);
-    if (!waiting.cancel.cancelled()) // who cancelled does not wait for an answer
-        write(lineFor(waiting.request.id, std::move(answer)));
+    m_watch.ended();
+    return answer;
+}
+
+void McpServer::answer(const Waiting& waiting)
+{
+    McpAnswer answer = carriedOut(waiting);
+    if (waiting.withdrawn.cancelled())
+        return;
+    if (waiting.cancel.cancelled())
+        answer = stoppedAnswer(waiting.era);
+    write(lineFor(waiting.request.id, std::move(answer)));
+}
+
+/// `initialize` says it, and since 2026-07-28 every request may.
+void McpServer::hearName(const RpcMessage& request)
+{
+    if (!m_watch.named)
+        return;
+    const std::string name = clientName(request.params);
+    if (!name.empty() && name != std::exchange(m_client, name))
+        m_watch.named(name);
 }
 
 void McpServer::write(const std::string& line)
@@ -146,8 +192,10 @@ void McpServer::stop()
     {
         const std::lock_guard lock(m_mutex);
         m_stopping = true;
-        for (const auto& waiting : m_queue)
+        for (const auto& waiting : m_queue) {
+            waiting->withdrawn.cancel();
             waiting->cancel.cancel();
+        }
     }
     m_more.notify_all();
     if (m_thread.joinable())

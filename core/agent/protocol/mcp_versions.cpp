@@ -53,6 +53,19 @@ McpManner mannerOf(const RpcMessage& request, bool agreed)
     return { McpEra::EachRequest, {} };
 }
 
+std::string clientName(const AgentJson& params)
+{
+    constexpr size_t kLongestName = 60;
+    const AgentJson::json_pointer known[] = { AgentJson::json_pointer("/clientInfo"),
+        AgentJson::json_pointer("/_meta/io.modelcontextprotocol~1clientInfo") };
+    for (const auto& place : known)
+        for (const char* key : { "title", "name" })
+            if (params.contains(place) && params[place].is_object() && params[place].contains(key)
+                && params[place][key].is_string() && !params[place][key].get_ref<const std::string&>().empty())
+                return oneLine(params[place][key].get<std::string>(), kLongestName);
+    return {};
+}
+
 AgentJson serverInfo() { return { { "name", "quantscope" }, { "title", "Quantscope" }, { "version", kVersion } }; }
 
 AgentJson serverCapabilities() { return { { "tools", AgentJson::object() }, { "resources", AgentJson::object() } }; }

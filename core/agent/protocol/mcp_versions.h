@@ -23,6 +23,9 @@ struct McpManner {
 };
 McpManner mannerOf(const RpcMessage& request, bool agreed);
 
+/// What a client calls itself in these params of a request, as one line; "" where they do not say.
+std::string clientName(const AgentJson& params);
+
 AgentJson serverInfo();
 AgentJson serverCapabilities();
 std::string serverInstructions();

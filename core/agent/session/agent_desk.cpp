@@ -42,22 +42,54 @@ AgentSession::Check AgentDesk::modelCheck() const
     };
 }
 
-std::string AgentDesk::add(AgentSession session)
+Result<AgentSession*> AgentDesk::open(Inputs inputs, const WorkContext& work)
 {
-    const Snapshot& models = *session.models();
-    FileRoles& read = m_read[keyOf(session.present())];
+    if (!m_shared) {
+        QS_TRY(OwnSession opened, OwnSession::open(std::move(inputs), modelCheck(), work));
+        return add(std::move(opened));
+    }
+    QS_CHECK(m_shared->open(inputs, modelCheck(), work));
+    return sharedSession({}, work);
+}
+
+/// Also of sessions that will be gone.
+void AgentDesk::noteRead(const AgentSession& session)
+{
+    const Inputs present = session.present();
+    FileRoles& read = m_read[keyOf(present)];
     read = {};
-    addFilesOf(read, models);
-    addFilesOf(read, session.present());
+    addFilesOf(read, *session.models());
+    addFilesOf(read, present);
+}
+
+AgentSession* AgentDesk::add(OwnSession session)
+{
+    noteRead(session);
     if (m_entries.size() == kMostSessions)
         m_entries.erase(std::ranges::min_element(m_entries, {}, &Entry::used));
     m_current = "s" + std::to_string(++m_opened);
-    m_entries.push_back({ m_current, std::make_unique<AgentSession>(std::move(session)), ++m_uses });
-    return m_current;
+    m_entries.push_back({ m_current, std::make_unique<OwnSession>(std::move(session)), ++m_uses });
+    return m_entries.back().session.get();
 }
 
-Result<AgentSession*> AgentDesk::session(const std::string& name)
+Result<AgentSession*> AgentDesk::sharedSession(const std::string& name, const WorkContext& work)
 {
+    if (!name.empty() && name != kSharedName)
+        return badUse("there is no session '" + oneLine(name, 80) + "'",
+            std::string("leave it out: there is one, '") + kSharedName + "'");
+    QS_CHECK(m_shared->look(work));
+    if (std::string key = keyOf(m_shared->present()); key != m_sharedKey) { // others open files, too
+        noteRead(*m_shared);
+        m_sharedKey = std::move(key);
+    }
+    m_current = kSharedName;
+    return m_shared.get();
+}
+
+Result<AgentSession*> AgentDesk::session(const std::string& name, const WorkContext& work)
+{
+    if (m_shared)
+        return sharedSession(name, work);
     if (m_entries.empty())
         return badUse("nothing is open", "call open first");
     const std::string& wanted = name.empty() ? m_current : name;
@@ -74,13 +106,15 @@ Result<AgentSession*> AgentDesk::session(const std::string& name)
 std::vector<std::pair<std::string, AgentSession*>> AgentDesk::sessions() const
 {
     std::vector<std::pair<std::string, AgentSession*>> all;
+    if (m_shared)
+        all.emplace_back(kSharedName, m_shared.get());
     for (const Entry& entry : m_entries)
         all.emplace_back(entry.name, entry.session.get());
     return all;
 }
 
 Result<std::string> AgentDesk::placeFor(
-    const std::string& path, const std::string& role, bool overwrite, bool model) const
+    const std::string& path, const std::string& role, bool overwrite, const WorkContext& work, bool model) const
 {
     QS_TRY(const std::string place, m_folders.toWrite(path));
     const std::vector<std::string> beside = model ? filesBeside(place) : std::vector<std::string>();
@@ -93,6 +127,8 @@ Result<std::string> AgentDesk::placeFor(
             files.writesBeside(neighbour, "what belongs to " + role);
         QS_CHECK(files.check());
     }
+    if (m_shared)
+        QS_CHECK(m_shared->mayWrite(place, work));
     std::error_code error;
     if (!overwrite && !m_written.contains(place) && std::filesystem::exists(place, error))
         return badInput("is there already", place, "give another path, or overwrite true");

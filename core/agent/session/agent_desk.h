@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/agent/folders/allowed_folders.h"
-#include "core/agent/session/agent_session.h"
+#include "core/agent/session/own_session.h"
+#include "core/agent/session/shared_session.h"
 #include "core/base/files/file_roles.h"
 
 #include <map>
@@ -15,49 +16,57 @@
 namespace qs {
 
 /// All that one client works on: its sessions by their names, the folders that it may use, and every file that it read
-/// or wrote, so that no result ever takes the place of an input.
+/// or wrote, so that no result ever takes the place of an input. With a shared session there is that one alone.
 class AgentDesk {
 public:
     static constexpr size_t kMostSessions = 8; ///< the one that was used longest ago makes room
 
-    AgentDesk(AllowedFolders folders, RunSettings settings)
+    static constexpr const char* kSharedName = "window";
+
+    AgentDesk(AllowedFolders folders, RunSettings settings, std::unique_ptr<SharedSession> shared = nullptr)
         : m_folders(std::move(folders))
         , m_settings(settings)
+        , m_shared(std::move(shared))
     {
     }
 
     const AllowedFolders& folders() const { return m_folders; }
     const RunSettings& settings() const { return m_settings; }
 
-    /// Models whose weights lie outside the folders are an issue.
-    AgentSession::Check modelCheck() const;
-    /// Its name: "s1", "s2" ...
-    std::string add(AgentSession session);
-    /// "" is the one that was opened or used last. Issue: there is none of that name.
-    Result<AgentSession*> session(const std::string& name);
+    /// Opens models as a session of its own ("s1", "s2" ...), or in the shared one; it is used last then. Models whose
+    /// weights lie outside the folders are an issue.
+    Result<AgentSession*> open(Inputs inputs, const WorkContext& work);
+    /// "" is the one that was opened or used last. Issue: there is none of that name, or nothing is open.
+    Result<AgentSession*> session(const std::string& name, const WorkContext& work);
     const std::string& current() const { return m_current; } ///< name of the session that was used last; may be empty
     /// In the order in which they were opened.
     std::vector<std::pair<std::string, AgentSession*>> sessions() const;
 
     /// Where a result may be written. Issues: outside, in the place of a file that was read, or of any other that was
     /// not written here unless `overwrite`. A model may have files beside it.
-    Result<std::string> placeFor(
-        const std::string& path, const std::string& role, bool overwrite, bool model = false) const;
+    Result<std::string> placeFor(const std::string& path, const std::string& role, bool overwrite,
+        const WorkContext& work, bool model = false) const;
     void wrote(const std::string& path) { m_written.insert(path); }
 
 private:
     struct Entry {
         std::string name;
-        std::unique_ptr<AgentSession> session;
+        std::unique_ptr<OwnSession> session;
         size_t used = 0;
     };
 
+    AgentSession::Check modelCheck() const;
+    AgentSession* add(OwnSession session);
+    Result<AgentSession*> sharedSession(const std::string& name, const WorkContext& work);
+    void noteRead(const AgentSession& session);
+
     AllowedFolders m_folders;
     RunSettings m_settings;
+    std::unique_ptr<SharedSession> m_shared; ///< null: sessions of its own
     std::vector<Entry> m_entries;
     std::map<std::string, FileRoles> m_read; ///< by what was opened, also of sessions that are gone
     std::set<std::string> m_written;
-    std::string m_current;
+    std::string m_current, m_sharedKey;
     size_t m_opened = 0, m_uses = 0;
 };
 

@@ -87,7 +87,7 @@ Result<ResourceText> readResource(AgentDesk& desk, const std::string& uri, const
         return unknown(uri);
     const std::string rest = uri.substr(kScheme.size());
     const std::string name = rest.substr(0, rest.find('/'));
-    QS_TRY(AgentSession* const session, desk.session(name));
+    QS_TRY(AgentSession* const session, desk.session(name, work));
     ResourceText found { known->mimeType, {} };
     if (rest == name + kRecipe) {
         QS_TRY(const Recipe recipe, session->recipe(work));

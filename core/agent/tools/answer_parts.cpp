@@ -91,7 +91,7 @@ AgentJson picked(const AgentJson& object, std::initializer_list<const char*> key
 AgentJson headerOf(const AgentDesk& desk, const AgentSession& session)
 {
     return { { "session", desk.current() }, { "step", session.step() },
-        { "step_text", session.steps()[session.step()].text } };
+        { "step_text", session.stepText(session.step()) } };
 }
 
 Status checkCodesFile(const AllowedFolders& folders, const Recipe& recipe, const std::string& floatPath)

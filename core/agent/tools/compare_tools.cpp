@@ -2,7 +2,6 @@
 #include "core/agent/tools/answer_parts.h"
 
 #include "core/project/files/runs.h"
-#include "core/project/search/tried_remedies.h"
 #include "core/report/json_number.h"
 
 #include <algorithm>
@@ -57,9 +56,10 @@ AgentJson findingsSummary(const AgentJson& findings)
 
 Result<AgentJson> compare(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
     const SnapshotPtr before = session->comparison();
     QS_TRY(const SnapshotPtr snapshot, session->compared(work));
+    session->listed = snapshot;
     const AgentJson& document = session->document();
     AgentJson json = headerOf(desk, *session);
     json.update(picked(document, { "float", "quantized", "samples", "arithmetic", "outputs", "accuracy", "language" }));
@@ -81,12 +81,8 @@ Result<AgentJson> compare(AgentDesk& desk, const ToolArguments& a, const WorkCon
 
 Result<AgentJson> findings(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
-    QS_TRY(const SnapshotPtr snapshot, session->compared(work));
-    if (const int64_t most = a.whole("try_remedies", 0); most > 0 && !snapshot->comparison->trials) {
-        QS_TRY(SnapshotPtr tried, withTriedRemedies(snapshot, size_t(most), work.progress, work.cancel, work.threads));
-        session->replaceComparison(std::move(tried));
-    }
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
+    QS_TRY(session->listed, session->tried(size_t(a.whole("try_remedies", 0)), work));
     AgentJson all = AgentJson::array();
     const AgentJson& document = session->document();
     for (size_t i = 0; i < document.at("findings").size(); ++i) { // indices stay those of the whole list

@@ -25,8 +25,9 @@ AgentJson writtenJson(const AgentDesk& desk, const AgentSession& session, const 
 
 Result<AgentJson> quantize(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
-    QS_TRY(const std::string path, desk.placeFor(a.text("path"), "the quantized model", a.truth("overwrite"), true));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
+    QS_TRY(
+        const std::string path, desk.placeFor(a.text("path"), "the quantized model", a.truth("overwrite"), work, true));
     QS_TRY(const SnapshotPtr snapshot, session->quantized(work));
     if (!snapshot->quantization)
         return badInput("the model could not be quantized", session->present().floatPath, "look at the recipe");
@@ -45,11 +46,11 @@ Result<AgentJson> quantize(AgentDesk& desk, const ToolArguments& a, const WorkCo
 
 Result<AgentJson> exported(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
     const std::string form = a.text("format");
     const bool ofRecipe = form == "recipe";
     QS_TRY(const std::string path,
-        desk.placeFor(a.text("path"), ofRecipe ? "the recipe" : "the report", a.truth("overwrite")));
+        desk.placeFor(a.text("path"), ofRecipe ? "the recipe" : "the report", a.truth("overwrite"), work));
     std::string text;
     if (ofRecipe) {
         QS_TRY(const Recipe recipe, session->recipe(work));

@@ -109,8 +109,7 @@ Result<Inputs> inputsOf(const AgentDesk& desk, const ToolArguments& a)
 Result<AgentJson> open(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
     QS_TRY(Inputs inputs, inputsOf(desk, a));
-    QS_TRY(AgentSession opened, AgentSession::open(std::move(inputs), desk.modelCheck(), work));
-    QS_TRY(AgentSession* const session, desk.session(desk.add(std::move(opened))));
+    QS_TRY(AgentSession* const session, desk.open(std::move(inputs), work));
     const Snapshot& models = *session->models();
     AgentJson json = headerOf(desk, *session);
     json["float"] = modelJson(models.floatFile);

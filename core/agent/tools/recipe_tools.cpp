@@ -43,18 +43,17 @@ AgentJson shortRecipe(const Recipe& recipe)
 
 AgentJson historyJson(const AgentSession& session)
 {
-    const std::vector<AgentStep>& steps = session.steps();
     const size_t first = session.step() > kMostSteps / 2 ? session.step() - kMostSteps / 2 : 0;
     AgentJson list = AgentJson::array();
-    for (size_t i = first; i < std::min(first + kMostSteps, steps.size()); ++i)
-        list.push_back({ { "step", i }, { "text", steps[i].text } });
+    for (size_t i = first; i < std::min(first + kMostSteps, session.steps()); ++i)
+        list.push_back({ { "step", i }, { "text", session.stepText(i) } });
     return list;
 }
 
 void addSteps(AgentJson& json, const AgentSession& session)
 {
     json["undo_steps"] = session.step();
-    json["redo_steps"] = session.steps().size() - 1 - session.step();
+    json["redo_steps"] = session.steps() - 1 - session.step();
 }
 
 Issue recipeIssue(const Issue& issue)
@@ -65,9 +64,10 @@ Issue recipeIssue(const Issue& issue)
 /// What a finding says; the comparison has to be of the present step.
 Result<Recipe> withFinding(AgentSession& session, Recipe recipe, size_t index, std::string& text)
 {
-    if (!session.upToDate())
+    const SnapshotPtr& listed = session.listed ? session.listed : session.comparison();
+    if (!listed || !(listed->inputs.asked() == session.present().asked()))
         return badUse("the findings are those of another step", "call findings, which compares again");
-    const Snapshot& snapshot = *session.comparison();
+    const Snapshot& snapshot = *listed;
     const std::vector<Finding>& findings = snapshot.comparison->findings;
     if (index >= findings.size())
         return badUse("there is no finding " + std::to_string(index),
@@ -112,7 +112,7 @@ Result<Recipe> edited(AgentSession& session, const ToolArguments& a, std::string
 
 Result<AgentJson> editRecipe(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
     QS_TRY(const Recipe before, session->recipe(work));
     if (!a.has("changes") && !a.has("apply_finding") && !a.has("reset")) {
         AgentJson json = headerOf(desk, *session);
@@ -125,10 +125,9 @@ Result<AgentJson> editRecipe(AgentDesk& desk, const ToolArguments& a, const Work
     QS_TRY(Recipe after, edited(*session, a, text, work));
     QS_CHECK(checkCodesFile(desk.folders(), after, session->present().floatPath));
     const std::vector<RecipeChange> changes = recipeDiff(before, after);
-    const bool ofFile = !session->steps()[session->step()].recipe; // then quantizing anew is an edit by itself
-    if (changes.empty() && !ofFile)
+    if (changes.empty() && !session->isFile()) // a file quantized anew is an edit by itself
         return badUse("the recipe says that already, so nothing was changed", "give other changes");
-    session->edit(oneLine(a.text("text", text), kLongestName), std::move(after));
+    QS_CHECK(session->edit(oneLine(a.text("text", text), kLongestName), before, std::move(after), work));
     AgentJson json = headerOf(desk, *session);
     json["changed"] = changesJson(changes);
     if (changes.size() > kMostChanges)
@@ -138,14 +137,11 @@ Result<AgentJson> editRecipe(AgentDesk& desk, const ToolArguments& a, const Work
     return json;
 }
 
-Result<AgentJson> undo(AgentDesk& desk, const ToolArguments& a, const WorkContext&)
+Result<AgentJson> undo(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
-    const size_t steps = size_t(a.whole("steps", 1)), from = session->step();
-    const bool redo = a.truth("redo");
-    if (redo ? !session->goTo(from + steps) : steps > from || !session->goTo(from - steps))
-        return badUse(std::string("there are not so many steps to ") + (redo ? "redo" : "undo"),
-            "give at most " + std::to_string(redo ? session->steps().size() - 1 - from : from));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
+    const size_t steps = size_t(a.whole("steps", 1));
+    QS_CHECK(a.truth("redo") ? session->redo(steps, work) : session->undo(steps, work));
     AgentJson json = headerOf(desk, *session);
     addSteps(json, *session);
     json["next"] = "compare";

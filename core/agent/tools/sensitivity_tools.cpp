@@ -35,12 +35,12 @@ Result<AgentJson> measure(AgentSession& session, const ToolArguments& a, const W
     QS_TRY(const Sensitivity found,
         sensitivityOf(*snapshot, by, a.texts("units"), work.progress, work.cancel, !a.truth("units_only")));
     QS_CHECK(unchanged(*snapshot));
-    return readJson(sensitivityJson({ *snapshot, found, session.steps()[session.step()].text }, {}));
+    return readJson(sensitivityJson({ *snapshot, found, session.stepText(session.step()) }, {}));
 }
 
 Result<AgentJson> sensitivity(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
     const std::string question = questionOf(a);
     if (!session->measured || session->measured->question != question) {
         QS_TRY(AgentJson answer, measure(*session, a, work));

@@ -82,7 +82,7 @@ AgentJson numbersOf(const TensorValues& values, const ToolArguments& a)
 
 Result<AgentJson> tensor(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
     const std::string name = a.text("name");
     AgentJson json = headerOf(desk, *session);
     if (name.empty()) {
@@ -129,7 +129,7 @@ void shortenTerms(AgentJson& element, const ToolArguments& a)
 
 Result<AgentJson> explain(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
-    QS_TRY(AgentSession* const session, desk.session(a.text("session")));
+    QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
     QS_TRY(const SnapshotPtr snapshot, a.text("model") == "float" ? session->models() : session->ready(work));
     const bool quantized = snapshot->quantModel.has_value() && a.text("model") != "float";
     const auto place = tensorNamed(*snapshot, a.text("tensor"), quantized);
