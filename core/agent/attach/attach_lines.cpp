@@ -20,7 +20,7 @@ std::string textAt(const nlohmann::ordered_json& json, const char* key)
     return value != json.end() && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-std::string textOf(const nlohmann::ordered_json& json)
+std::string attachText(const nlohmann::ordered_json& json)
 {
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -33,7 +33,7 @@ Issue noRequest() { return badUse("this is no agent that wants to attach", "use 
 
 std::string attachLine(const AttachRequest& request)
 {
-    return textOf({ { kAttach, kVersion }, { "folder", request.folder }, { "allow", request.allow } });
+    return attachText({ { kAttach, kVersion }, { "folder", request.folder }, { "allow", request.allow } });
 }
 
 Result<AttachRequest> readAttachLine(std::string_view line)
@@ -57,9 +57,9 @@ Result<AttachRequest> readAttachLine(std::string_view line)
     return request;
 }
 
-std::string admittedLine(const std::string& window) { return textOf({ { kAdmitted, window } }); }
+std::string admittedLine(const std::string& window) { return attachText({ { kAdmitted, window } }); }
 
-std::string refusedLine(const Issue& why) { return textOf({ { kRefused, why.what }, { "remedy", why.remedy } }); }
+std::string refusedLine(const Issue& why) { return attachText({ { kRefused, why.what }, { "remedy", why.remedy } }); }
 
 Result<std::string> readAdmission(std::string_view line)
 {
@@ -72,7 +72,7 @@ Result<std::string> readAdmission(std::string_view line)
     return badInput("the window does not answer as one does", {}, "start it again");
 }
 
-std::string farewellLine(const std::string& why) { return textOf({ { kFarewell, why } }); }
+std::string farewellLine(const std::string& why) { return attachText({ { kFarewell, why } }); }
 
 std::optional<std::string> readFarewell(std::string_view line)
 {

@@ -40,14 +40,14 @@ McpAnswer listed(const RpcMessage& request, McpEra era, const char* name, AgentJ
     return dressed({ { name, std::move(list) } }, era, true);
 }
 
-McpAnswer initialized(const RpcMessage& request)
+McpAnswer initialized(const RpcMessage& request, AgentWork work)
 {
     const auto asked = request.params.find("protocolVersion");
     if (asked == request.params.end() || !asked->is_string())
         return RpcFault { RpcCode::InvalidParams, "initialize says no protocolVersion", nullptr };
     return AgentJson { { "protocolVersion", agreedVersion(asked->get<std::string>()) },
         { "capabilities", serverCapabilities() }, { "serverInfo", serverInfo() },
-        { "instructions", serverInstructions() } };
+        { "instructions", serverInstructions(work) } };
 }
 
 AgentJson toolList()
@@ -118,14 +118,14 @@ McpAnswer stoppedAnswer(McpEra era)
     return dressed(failed("the person at the window stopped this: ask them before you go on"), era, false);
 }
 
-std::optional<McpAnswer> answerAtOnce(const RpcMessage& request, McpEra era)
+std::optional<McpAnswer> answerAtOnce(const RpcMessage& request, McpEra era, AgentWork work)
 {
     if (request.method == "ping")
         return dressed(AgentJson::object(), era, false);
     if (request.method == "initialize")
-        return initialized(request);
+        return initialized(request, work);
     if (request.method == "server/discover")
-        return dressed(discovered(), era, true);
+        return dressed(discovered(work), era, true);
     if (request.method == "tools/list")
         return listed(request, era, "tools", toolList());
     if (request.method == "resources/templates/list")

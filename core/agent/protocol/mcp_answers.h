@@ -15,7 +15,7 @@ using McpAnswer = std::variant<AgentJson, RpcFault>;
 
 /// Methods that need nothing of the desk, at once: ping, initialize, server/discover, tools/list,
 /// resources/templates/list. Nothing: another method.
-std::optional<McpAnswer> answerAtOnce(const RpcMessage& request, McpEra era);
+std::optional<McpAnswer> answerAtOnce(const RpcMessage& request, McpEra era, AgentWork work);
 
 /// The others: tools/call, resources/list, resources/read. A tool that fails gives a result that says so in a sentence,
 /// for whoever called it to read. Cancelled work gives a fault that nobody needs to hear.

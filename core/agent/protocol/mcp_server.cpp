@@ -48,7 +48,8 @@ ProgressFn both(ProgressFn a, ProgressFn b)
 } // namespace
 
 McpServer::McpServer(AgentDesk desk, Write write, McpWatch watch)
-    : m_desk(std::move(desk))
+    : m_work(desk.isShared() ? AgentWork::Shared : AgentWork::Own)
+    , m_desk(std::move(desk))
     , m_write(std::move(write))
     , m_watch(std::move(watch))
     , m_thread([this] { work(); })
@@ -86,7 +87,7 @@ void McpServer::take(RpcMessage request, size_t bytes)
     if (!manner.era)
         return write(faultLine(request.id, manner.fault));
     hearName(request);
-    if (auto answer = answerAtOnce(request, *manner.era)) {
+    if (auto answer = answerAtOnce(request, *manner.era, m_work)) {
         m_agreed = m_agreed || (request.method == "initialize" && std::holds_alternative<AgentJson>(*answer));
         return write(lineFor(request.id, std::move(*answer)));
     }

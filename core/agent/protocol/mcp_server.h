@@ -62,6 +62,7 @@ private:
     void hearName(const RpcMessage& request);
     void write(const std::string& line);
 
+    const AgentWork m_work;
     AgentDesk m_desk; ///< of the working thread
     Write m_write;
     McpWatch m_watch;

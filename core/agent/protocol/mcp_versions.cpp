@@ -70,19 +70,23 @@ AgentJson serverInfo() { return { { "name", "quantscope" }, { "title", "Quantsco
 
 AgentJson serverCapabilities() { return { { "tools", AgentJson::object() }, { "resources", AgentJson::object() } }; }
 
-std::string serverInstructions()
+std::string serverInstructions(AgentWork work)
 {
-    return "Finds where a quantized ONNX model loses its accuracy, and mends it. Usual way: open (float, quantized, "
-           "data), compare, findings, edit_recipe with apply_finding or changes, compare again and hold 'now' against "
-           "'before', undo what did not help, quantize to write the model. tensor and explain look closer; sensitivity "
-           "says what to leave in float. Decibels are signal to quantization noise: more is better, null is exact. "
-           "Answers are short: limit and offset give more, resources hold whole reports.";
+    const std::string shared = "You take part in a window that a person looks at: there is one session, which is open "
+                               "already, so begin with compare. Your edits are steps in their undo history under your "
+                               "name, which they may take back or refuse; leave theirs alone. ";
+    return (work == AgentWork::Shared ? shared : std::string())
+        + "Finds where a quantized ONNX model loses its accuracy, and mends it. Usual way: open (float, quantized, "
+          "data), compare, findings, edit_recipe with apply_finding or changes, compare again and hold 'now' against "
+          "'before', undo what did not help, quantize to write the model. tensor and explain look closer; sensitivity "
+          "says what to leave in float. Decibels are signal to quantization noise: more is better, null is exact. "
+          "Answers are short: limit and offset give more, resources hold whole reports.";
 }
 
-AgentJson discovered()
+AgentJson discovered(AgentWork work)
 {
     return { { "supportedVersions", AgentJson::array({ kNewest }) }, { "capabilities", serverCapabilities() },
-        { "instructions", serverInstructions() } };
+        { "instructions", serverInstructions(work) } };
 }
 
 AgentJson dressed(AgentJson result, McpEra era, bool cacheable)

@@ -28,8 +28,10 @@ std::string clientName(const AgentJson& params);
 
 AgentJson serverInfo();
 AgentJson serverCapabilities();
-std::string serverInstructions();
-AgentJson discovered(); ///< answer of server/discover
+/// Whose work a client edits.
+enum class AgentWork { Own, Shared };
+std::string serverInstructions(AgentWork work);
+AgentJson discovered(AgentWork work); ///< answer of server/discover
 
 /// What every result says beside itself in that era. `cacheable`: of a list, or something that was read.
 AgentJson dressed(AgentJson result, McpEra era, bool cacheable);

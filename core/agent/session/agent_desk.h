@@ -31,6 +31,7 @@ public:
     }
 
     const AllowedFolders& folders() const { return m_folders; }
+    bool isShared() const { return m_shared != nullptr; } ///< else sessions of its own
     const RunSettings& settings() const { return m_settings; }
 
     /// Opens models as a session of its own ("s1", "s2" ...), or in the shared one; it is used last then. Models whose

@@ -82,6 +82,15 @@ Result<Recipe> withFinding(AgentSession& session, Recipe recipe, size_t index, s
     return withRemedies(std::move(recipe), changes, *snapshot.floatModel->draft);
 }
 
+/// "exclude ["/head/Conv"]; per_channel false"
+std::string textOf(const AgentJson& changes)
+{
+    std::string text;
+    for (const auto& [field, value] : changes.items())
+        text += (text.empty() ? "" : "; ") + field + " " + value.dump();
+    return oneLine(text, kLongestName);
+}
+
 Result<Recipe> begun(AgentSession& session, const ToolArguments& a, std::string& text, const WorkContext& work)
 {
     const std::string reset = a.text("reset");
@@ -106,7 +115,7 @@ Result<Recipe> edited(AgentSession& session, const ToolArguments& a, std::string
     auto made = recipeOf(json);
     if (!made.ok())
         return recipeIssue(made.issue());
-    text += (text.empty() ? "" : "; ") + oneLine(a.object("changes").dump(), kLongestName);
+    text += (text.empty() ? "" : "; ") + textOf(a.object("changes"));
     return made;
 }
 

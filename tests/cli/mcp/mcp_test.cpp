@@ -140,6 +140,11 @@ private slots:
         QS_EXPECT(3, QStringList { "none" }, QStringList { "mcp", "--allow", "none" });
         QS_EXPECT(2, QStringList { "--threads" }, QStringList { "mcp", "--threads", "0" });
         QS_EXPECT(2, QStringList { "extra" }, QStringList { "mcp", "extra" });
+        QTemporaryDir empty; // where no window listens
+        qputenv("XDG_RUNTIME_DIR", empty.path().toUtf8());
+        QS_EXPECT(3, QStringList { "--serve" }, QStringList { "mcp", "--attach" });
+        QS_EXPECT(3, QStringList { "none" }, QStringList { "mcp", "--attach", "--allow", "none" });
+        QS_EXPECT(2, QStringList { "--threads" }, QStringList { "mcp", "--attach", "--threads", "2" });
     }
 };
 
