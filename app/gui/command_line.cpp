@@ -40,6 +40,7 @@ const QCommandLineOption kLessons { QStringLiteral("lessons"), QStringLiteral("l
 const QCommandLineOption kLesson { QStringLiteral("lesson"), QStringLiteral("lesson"), QStringLiteral("ID") };
 const QCommandLineOption kScreenshot { QStringLiteral("screenshot"), QStringLiteral("screenshot"),
     QStringLiteral("OUT") };
+const QCommandLineOption kServe { QStringLiteral("serve"), QStringLiteral("serve") };
 const QCommandLineOption kSize { QStringLiteral("size"), QStringLiteral("size"), QStringLiteral("WxH") };
 const QCommandLineOption kHelp { { QStringLiteral("h"), QStringLiteral("help") }, QStringLiteral("help") };
 const QCommandLineOption kVersion { { QStringLiteral("v"), QStringLiteral("version") }, QStringLiteral("version") };
@@ -185,7 +186,7 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
     for (const QCommandLineOption& option : { kData, kPreprocess, kLimit, kCalibration, kCalibrationLimit, kReference,
              kFramework, kDevice, kRtol, kAtol, kShape, kClassNames, kSession, kView, kTheme, kSelect, kLessons,
-             kLesson, kScreenshot, kSize, kHelp, kVersion })
+             kLesson, kServe, kScreenshot, kSize, kHelp, kVersion })
         parser.addOption(option);
     GuiOptions options;
     if (!parser.parse(arguments)) {
@@ -217,9 +218,12 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     options.select = parser.value(kSelect);
     options.lessons = parser.value(kLessons);
     options.lesson = parser.value(kLesson);
+    options.serve = parser.isSet(kServe);
     options.screenshot = parser.value(kScreenshot);
     if (parser.isSet(kScreenshot) && options.screenshot.isEmpty())
         return badUse("--screenshot needs a file name", "give the PNG file to write");
+    if (options.serve && parser.isSet(kScreenshot))
+        return badUse("--serve keeps the window open, --screenshot closes it", "leave one of them out");
     return options;
 }
 
@@ -247,6 +251,9 @@ QString helpText()
         "  --select NAME               node or tensor to select\n"
         "  --lessons DIR               a folder of lessons, in place of those of the program\n"
         "  --lesson ID                 a lesson to take\n"
+        "  --serve                     lets an agent attach to the window (quantscope-cli mcp --attach): it sees what "
+        "the\n"
+        "                              window shows, and its edits are steps of undo that can be refused\n"
         "  --screenshot OUT            save a picture of the window (PNG) when the comparison is done, and exit\n"
         "  --size WxH                  size of the window in pixels, before the screen's scale\n"
         "  -h, --help                  this text\n"

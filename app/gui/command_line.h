@@ -29,6 +29,7 @@ struct GuiOptions {
     QString screenshot;
     QSize size { 1440, 900 };
     bool sizeGiven = false;
+    bool serve = false; ///< agents may attach
     bool help = false, version = false;
 };
 

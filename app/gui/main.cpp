@@ -4,6 +4,7 @@
 #include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
+#include "widgets/session/agent/agent_serving.h"
 #include "widgets/session/details/shown_checks.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/open_files.h"
@@ -116,6 +117,9 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
                 window.errorBar().showIssue(nothingSelected(options.select));
         },
         once);
+    if (options.serve)
+        if (const qs::Status serving = window.agents().start(); !serving.ok())
+            window.errorBar().showIssue(serving.issue());
     bool interrupted = false;
     qs::TerminationSignals termination;
     QObject::connect(&termination, &qs::TerminationSignals::asked, &window, [&] {

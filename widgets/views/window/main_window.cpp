@@ -5,6 +5,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
+#include "widgets/session/agent/agent_serving.h"
 #include "widgets/session/details/shown_checks.h"
 #include "widgets/session/files/changed_files.h"
 #include "widgets/session/files/file_roles.h"
@@ -82,6 +83,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_actions(new ActionRegistry(*this))
     , m_cycle(new PanelCycle(*this))
     , m_palette(new Palette(this))
+    , m_agents(new AgentServing(session, this))
 {
     setObjectName(QStringLiteral("mainWindow"));
     new WriteGuard(this, [this](const QString& path) {

@@ -17,6 +17,7 @@ class ActionRegistry;
 class DockLayout;
 class DropHint;
 class Advisor;
+class AgentServing;
 class ErrorBar;
 class GraphPanel;
 class HeaderStrip;
@@ -63,6 +64,7 @@ public:
     Tour& tour() const { return *m_tour; }
     ActionRegistry& actions() const { return *m_actions; }
     LessonRoom& lessons() const { return *m_lessons; }
+    AgentServing& agents() const { return *m_agents; }
     Palette& finder() const { return *m_palette; }
 
 protected:
@@ -120,6 +122,7 @@ private:
     PanelCycle* m_cycle;
     Palette* m_palette;
     LessonRoom* m_lessons = nullptr;
+    AgentServing* m_agents;
     bool m_docksShown = false;
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };

@@ -2,6 +2,7 @@
 // What the window's menus, keys and palette reach, and its views by their names.
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
+#include "widgets/views/agent/agent_chip.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
@@ -16,6 +17,9 @@
 #include "widgets/views/window/named_layouts.h"
 #include "widgets/views/window/panel_cycle.h"
 #include "widgets/views/window/start_page.h"
+
+#include <QMenu>
+#include <QStatusBar>
 
 #include <utility>
 
@@ -34,7 +38,9 @@ void MainWindow::buildActions()
         [this] { return m_theme; }, [this](ThemeChoice choice) { setThemeChoice(choice); },
         [this](const QString& name) { m_layout->raise(name); }, panels,
         [this](bool forward) { m_cycle->step(forward); }, [this](QMenu& menu) { m_layouts->fill(menu); },
-        [this] { m_palette->open(); }, *m_lessons });
+        [this] { m_palette->open(); }, *m_lessons, *m_agents });
+    if (auto* const agents = findChild<QMenu*>(QStringLiteral("agentMenu")))
+        statusBar()->addPermanentWidget(new AgentChip(*m_agents, *agents, this));
     connect(m_strip, &HeaderStrip::searchAsked, this, [this] { m_palette->open(); });
     new PaletteSources(*m_palette,
         { *m_actions, m_session, *m_recipe, std::move(titles), [this](const QString& name) { showPanel(name); },

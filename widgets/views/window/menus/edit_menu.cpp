@@ -3,6 +3,7 @@
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/actions/shortcut_dialog.h"
+#include "widgets/views/agent/agent_menu.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/tables/matching_panel.h"
@@ -108,6 +109,10 @@ void buildEditMenu(const WindowParts& parts)
     matching->addActions({ parts.matching.linkAction(), parts.matching.unlinkAction() });
     menu->addSeparator();
     addFinding(menu, parts);
+    menu->addSeparator();
+    QMenu* agents = menu->addMenu(tr("&Agents"));
+    agents->setObjectName(QStringLiteral("agentMenu"));
+    fillAgentMenu(*agents, parts.agents, parts.session);
     menu->addSeparator();
     addEntry(menu, QStringLiteral("edit.shortcuts"), tr("&Keyboard shortcuts…"), {}, window,
         [window] { (new ShortcutDialog(*window->findChild<ActionRegistry*>(), window))->open(); });

@@ -13,6 +13,7 @@ class QMenu;
 
 namespace qs {
 
+class AgentServing;
 class GraphPanel;
 class LessonRoom;
 class MatchingPanel;
@@ -41,6 +42,7 @@ struct WindowParts {
     std::function<void(QMenu&)> fillLayouts;
     std::function<void()> openPalette;
     LessonRoom& lessons;
+    AgentServing& agents;
 };
 
 } // namespace qs
