@@ -498,6 +498,31 @@ private slots:
         QVERIFY(!made.issue().remedy.empty());
     }
 
+    /// A weight in blocks is made once for quantizations that say the same of it, and has the constants that it has
+    /// alone.
+    void madeOnce()
+    {
+        const auto prepared = productNet().finish();
+        const GraphDraft draft(std::make_shared<Model>(prepared.plan->model()));
+        QuantizerHelp help;
+        help.made = std::make_shared<MadeConstants>();
+        const auto codesOf = [&](const Recipe& recipe, const QuantizerHelp& with) {
+            const auto made = quantizeDraft(draft, recipe, {}, with);
+            return made.ok() ? *made->draft.constant(nodeOf(made->draft, "MatMulNBits")->inputs[1]) : Tensor();
+        };
+        const Tensor first = codesOf(blockRecipe(), help);
+        QVERIFY(first.valid());
+        QCOMPARE(codesOf(blockRecipe(), help).identity(), first.identity());
+        for (const DType type : { DType::Int4, DType::UInt8, DType::UInt4 })
+            for (const int64_t block : { 16, 32 }) {
+                Recipe recipe = blockRecipe(type);
+                recipe.weightOnly.blockSize = block;
+                const Tensor shared = codesOf(recipe, help), own = codesOf(recipe, {});
+                QCOMPARE(shared.shape(), own.shape());
+                QVERIFY(std::ranges::equal(shared.bytes(), own.bytes()));
+            }
+    }
+
     void productsInSubgraphs_data()
     {
         QTest::addColumn<int>("algorithm");

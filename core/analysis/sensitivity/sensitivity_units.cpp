@@ -210,6 +210,7 @@ Result<QuantizedDraft> QuantizedUnits::quantize(const Recipe& recipe) const
     QuantizerHelp help;
     help.constants = m_constants;
     help.blocks = m_blocks.get();
+    help.made = m_made;
     help.kept = m_fileCodes;
     return quantizeDraft(m_prepared, recipe, m_ranges, help);
 }

@@ -52,6 +52,7 @@ private:
     std::shared_ptr<const ReadyBlocks> m_blocks;
     std::shared_ptr<const KeptCodes> m_fileCodes;
     std::shared_ptr<QuantizedConstants> m_constants = std::make_shared<QuantizedConstants>();
+    std::shared_ptr<MadeConstants> m_made = std::make_shared<MadeConstants>();
     UnitKind m_kind = UnitKind::Node;
     std::vector<QuantizedUnit> m_units;
     int64_t m_totalMacs = 0;

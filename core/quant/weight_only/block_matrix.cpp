@@ -2,11 +2,44 @@
 #include "core/quant/weight_only/block_matrix.h"
 
 #include "core/base/work/parallel.h"
+#include "core/quant/params/weights.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace qs {
+
+namespace {
+
+/// [N, K] to [K, N], or the other way round.
+std::vector<uint8_t> exchanged(const std::vector<uint8_t>& codes, int64_t rows, int64_t columns)
+{
+    std::vector<uint8_t> out(codes.size());
+    constexpr int64_t kTile = 64;
+    for (int64_t c0 = 0; c0 < columns; c0 += kTile)
+        for (int64_t r = 0; r < rows; ++r)
+            for (int64_t c = c0; c < std::min(c0 + kTile, columns); ++c)
+                out[static_cast<size_t>(r * columns + c)] = codes[static_cast<size_t>(c * rows + r)];
+    return out;
+}
+
+Tensor fourBits(const std::vector<uint8_t>& codes, Shape shape, DType type)
+{
+    return packedAs(Tensor::of<uint8_t>(std::move(shape), codes), type);
+}
+
+Tensor storedReals(DType type, Shape shape, const std::vector<float>& values)
+{
+    if (type != DType::BFloat16)
+        return realTensor(type, std::move(shape), values);
+    Tensor out = Tensor::allocate(type, std::move(shape));
+    std::ranges::transform(values, out.fill<uint16_t>().begin(), floatToBFloat16);
+    return out;
+}
+
+} // namespace
 
 BlockMatrix BlockMatrix::sized(const Tensor& matrix, int64_t blockSize)
 {
@@ -80,6 +113,41 @@ Tensor packedZeroPoints(const BlockMatrix& m, const BlockRules& rules)
             bytes[c * rowBytes + b] = static_cast<uint8_t>(byte);
         }
     return out;
+}
+
+BlockTensors operatorTensors(const BlockMatrix& m, const BlockRules& rules, DType real)
+{
+    const bool flat = rules.algorithm == WeightOnlyAlgorithm::Hqq;
+    const Shape perBlock = flat ? Shape { m.columns * m.blocks } : Shape { m.columns, m.blocks };
+    BlockTensors out { packedColumns(m, rules), storedReals(real, perBlock, m.scales), {} };
+    if (flat)
+        out.zeroPoints = storedReals(real, perBlock, m.realZeros);
+    else if (!rules.symmetric)
+        out.zeroPoints = packedZeroPoints(m, rules);
+    return out;
+}
+
+BlockTensors dequantizerTensors(const BlockMatrix& m, const BlockRules& rules, DType real, bool byRows)
+{
+    const DType type = rules.symmetric ? DType::Int4 : DType::UInt4;
+    BlockTensors out;
+    out.codes = byRows ? fourBits(m.codes, { m.columns, m.rows }, type)
+                       : fourBits(exchanged(m.codes, m.rows, m.columns), { m.rows, m.columns }, type);
+    std::vector<float> byBlock(m.scales.size());
+    for (size_t b = 0; b < static_cast<size_t>(m.blocks); ++b)
+        for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
+            byBlock[b * static_cast<size_t>(m.columns) + c] = m.scales[m.at(c, b)];
+    out.scales = storedReals(real, byRows ? Shape { m.columns, 1 } : Shape { m.blocks, m.columns }, byBlock);
+    if (!rules.symmetric)
+        out.zeroPoints = fourBits(exchanged(m.zeroPoints, m.blocks, m.columns), { m.blocks, m.columns }, type);
+    return out;
+}
+
+std::string BlockRules::text() const
+{
+    return std::to_string(bits) + (symmetric ? "s" : "u") + std::to_string(blockSize) + " "
+        + std::string(nameIn(kWeightOnlyAlgorithms, algorithm)) + (dequantizeForm ? " dequantized " : " ")
+        + std::to_string(std::bit_cast<uint32_t>(clipRatio));
 }
 
 } // namespace qs

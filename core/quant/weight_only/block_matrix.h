@@ -4,6 +4,9 @@
 #include "core/quant/recipe/recipe.h"
 #include "core/tensor/tensor.h"
 
+#include <string>
+#include <vector>
+
 namespace qs {
 
 /// How a matrix becomes blocks of codes.
@@ -18,6 +21,7 @@ struct BlockRules {
     size_t threads = 1; ///< the result does not depend on it
 
     int levels() const { return (1 << bits) - 1; }
+    std::string text() const; ///< equal for rules that give equal codes
 };
 
 /// A matrix [K, N] in blocks along K; all lists run over the blocks of the first column, then of the second ...
@@ -36,5 +40,15 @@ struct BlockMatrix {
 /// B and zero points of the MatMulNBits operator: [N, blocks, bytes], [N, bytes].
 Tensor packedColumns(const BlockMatrix& matrix, const BlockRules& rules);
 Tensor packedZeroPoints(const BlockMatrix& matrix, const BlockRules& rules);
+
+/// The constants of a file that hold a matrix in blocks.
+struct BlockTensors {
+    Tensor codes, scales;
+    Tensor zeroPoints; ///< invalid: there are none
+};
+/// Inputs of MatMulNBits; `real`: type of the scales, and of the zero points of Hqq.
+BlockTensors operatorTensors(const BlockMatrix& matrix, const BlockRules& rules, DType real);
+/// Inputs of a DequantizeLinear of 4 bits; `byRows`: of the matrix the other way round, in one block a row.
+BlockTensors dequantizerTensors(const BlockMatrix& matrix, const BlockRules& rules, DType real, bool byRows);
 
 } // namespace qs

@@ -117,7 +117,7 @@ Status gptqInputs(std::span<Input> inputs, const Recipe& recipe, CalibrationRun 
             return cancelled();
         gatherer.finish(input);
         for (const BlockProduct* p : input.products) {
-            if (made.contains(p->weight))
+            if (made.contains({ p->weight, p->rules.bits }))
                 continue;
             auto blocks = gptqBlocks(p->matrix, input.sums, p->rules, recipe.weightOnly.gptq);
             if (!blocks) {
@@ -125,7 +125,7 @@ Status gptqInputs(std::span<Input> inputs, const Recipe& recipe, CalibrationRun 
                 issue.tensor = p->weight;
                 return issue;
             }
-            made.emplace(p->weight, std::move(*blocks));
+            made.emplace(std::pair(p->weight, p->rules.bits), std::move(*blocks));
         }
         input.sums = { input.sums.size, {}, {} };
     }

@@ -20,32 +20,6 @@ namespace {
 
 constexpr int64_t kMicrosoftVersion = 1;
 
-/// [N, K] to [K, N], or the other way round.
-std::vector<uint8_t> turned(const std::vector<uint8_t>& codes, int64_t rows, int64_t columns)
-{
-    std::vector<uint8_t> out(codes.size());
-    constexpr int64_t kTile = 64;
-    for (int64_t c0 = 0; c0 < columns; c0 += kTile)
-        for (int64_t r = 0; r < rows; ++r)
-            for (int64_t c = c0; c < std::min(c0 + kTile, columns); ++c)
-                out[static_cast<size_t>(r * columns + c)] = codes[static_cast<size_t>(c * rows + r)];
-    return out;
-}
-
-Tensor fourBits(const std::vector<uint8_t>& codes, Shape shape, DType type)
-{
-    return packedAs(Tensor::of<uint8_t>(std::move(shape), codes), type);
-}
-
-Tensor storedReals(DType type, Shape shape, const std::vector<float>& values)
-{
-    if (type != DType::BFloat16)
-        return realTensor(type, std::move(shape), values);
-    Tensor out = Tensor::allocate(type, std::move(shape));
-    std::ranges::transform(values, out.fill<uint16_t>().begin(), floatToBFloat16);
-    return out;
-}
-
 /// Slots that read the value, those in subgraphs included.
 size_t readsOf(const std::vector<DraftNode>& nodes, const std::string& name)
 {
@@ -62,31 +36,21 @@ size_t readsOf(const std::vector<DraftNode>& nodes, const std::string& name)
 struct BlockStore {
     GraphDraft& draft;
     std::string base; ///< what their names begin with
-    DType realType; ///< of the scales
     bool byRows; ///< the matrix the other way round
 };
 
 /// Stores the blocks and writes the nodes that make floats of them to `out`.
-void addDequantizer(const DraftNode& node, const BlockMatrix& m, const BlockProduct& p, const BlockStore& store,
+void addDequantizer(const DraftNode& node, const BlockTensors& blocks, const BlockProduct& p, const BlockStore& store,
     std::vector<DraftNode>& out)
 {
     const std::string codes = store.base + "_DQ_Q4", scales = store.base + "_DQ_scales",
                       zeros = store.base + "_DQ_zero_points";
-    const DType type = p.rules.symmetric ? DType::Int4 : DType::UInt4;
-    store.draft.setConstant(codes,
-        store.byRows ? fourBits(m.codes, { m.columns, m.rows }, type)
-                     : fourBits(turned(m.codes, m.rows, m.columns), { m.rows, m.columns }, type));
-    std::vector<float> byBlock(m.scales.size());
-    for (size_t b = 0; b < static_cast<size_t>(m.blocks); ++b)
-        for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
-            byBlock[b * static_cast<size_t>(m.columns) + c] = m.scales[m.at(c, b)];
-    store.draft.setConstant(scales,
-        storedReals(store.realType, store.byRows ? Shape { m.columns, 1 } : Shape { m.blocks, m.columns }, byBlock));
+    store.draft.setConstant(codes, blocks.codes);
+    store.draft.setConstant(scales, blocks.scales);
     DraftNode pair { NodeId(), node.name + "_DQ_Q4", "DequantizeLinear", "", { codes, scales }, { codes + "_output" },
         {}, false, node.origin };
-    if (!p.rules.symmetric) {
-        store.draft.setConstant(
-            zeros, fourBits(turned(m.zeroPoints, m.blocks, m.columns), { m.blocks, m.columns }, type));
+    if (blocks.zeroPoints.valid()) {
+        store.draft.setConstant(zeros, blocks.zeroPoints);
         pair.inputs.push_back(zeros);
     }
     pair.attributes.set("axis", int64_t(store.byRows ? 1 : 0));
@@ -98,6 +62,12 @@ void addDequantizer(const DraftNode& node, const BlockMatrix& m, const BlockProd
         false, NodeId() };
     transpose.attributes.set("perm", std::vector<int64_t> { 1, 0 });
     out.push_back(std::move(transpose));
+}
+
+Issue ofTensor(Issue issue, const std::string& name)
+{
+    issue.tensor = name;
+    return issue;
 }
 
 /// Of a chosen node whose weight does not become blocks.
@@ -115,13 +85,12 @@ std::string whyNoBlocks(const FloatModel& model, const DraftNode& node)
 /// Writes one graph; subgraphs have writers of their own, which put constants where the weights are.
 class WeightOnlyWriter {
 public:
-    WeightOnlyWriter(FloatModel& model, const Recipe& recipe, const ReadyBlocks* ready, size_t threads,
-        WeightOnlyWriter* outer = nullptr)
+    WeightOnlyWriter(
+        FloatModel& model, const Recipe& recipe, const BlockSources& sources, WeightOnlyWriter* outer = nullptr)
         : m_model(model)
         , m_draft(model.draft)
         , m_recipe(recipe)
-        , m_ready(ready)
-        , m_threads(threads)
+        , m_sources(sources)
         , m_outer(outer)
         , m_home(this)
     {
@@ -131,7 +100,7 @@ public:
 
     Status write()
     {
-        QS_TRY(const std::vector<BlockProduct> products, blockProducts(m_model, m_recipe, m_threads));
+        QS_TRY(const std::vector<BlockProduct> products, blockProducts(m_model, m_recipe, m_sources.threads));
         noteEightBits(products);
         auto next = products.begin();
         for (size_t n = 0; n < m_draft.nodes.size(); ++n) {
@@ -173,7 +142,7 @@ private:
         return replaceSubgraphs(
             node, [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
                 FloatModel inner = FloatModel::ofBody(*body, m_recipe, m_model);
-                WeightOnlyWriter writer(inner, m_recipe, m_ready, m_threads, this);
+                WeightOnlyWriter writer(inner, m_recipe, m_sources, this);
                 QS_CHECK(writer.write());
                 m_model.warnings.insert(m_model.warnings.end(), inner.warnings.begin(), inner.warnings.end());
                 if (!writer.m_changed)
@@ -199,20 +168,19 @@ private:
         m_home = &homeOf(p.weight);
         m_base = baseName(p.weight,
             std::to_string(p.rules.bits) + (p.rules.symmetric ? "s" : "u") + std::to_string(p.rules.blockSize));
-        std::optional<BlockMatrix> m; // where no other node made the same constants
+        std::optional<BlockTensors> blocks; // where no other node made the same constants
         if (m_home->m_written.insert(m_base).second) {
-            QS_TRY(m, blocksOf(p));
+            QS_TRY(blocks, tensorsOf(p));
         }
         const Shape shape = m_model.constant(p.weight)->shape();
-        m_realType = m_model.constant(p.weight)->dtype();
         const bool reshapes = needsRank(m_draft, node.inputs[0], shape);
         DraftNode target = node;
         if (reshapes)
             target.outputs.front() += "_pre_reshape";
         if (p.rules.dequantizeForm)
-            dequantize(target, m, p);
+            dequantize(target, blocks, p);
         else
-            operatorForm(target, m, p);
+            operatorForm(target, blocks, p);
         if (reshapes) {
             const bool named = node.name != node.outputs.front();
             const std::string form = p.rules.dequantizeForm ? "_DQ_Q" : "_Q";
@@ -250,7 +218,7 @@ private:
         DraftNode made { NodeId(), node.name + "_Q4", "GatherBlockQuantized", kMicrosoftDomain,
             { codes, node.inputs[1], scales }, node.outputs, {}, false, node.origin };
         if (m_home->m_written.insert(m_base).second) {
-            auto blocks = quantizeTable(*table, static_cast<size_t>(axis), o.blockSize, symmetric, m_threads);
+            auto blocks = quantizeTable(*table, static_cast<size_t>(axis), o.blockSize, symmetric, m_sources.threads);
             if (!blocks)
                 return ofTensor(std::move(blocks).issue(), node.inputs[0]);
             m_home->m_draft.setConstant(codes, std::move(blocks->codes));
@@ -267,12 +235,6 @@ private:
         return true;
     }
 
-    static Issue ofTensor(Issue issue, const std::string& name)
-    {
-        issue.tensor = name;
-        return issue;
-    }
-
     /// What the names of a weight's new constants begin with: its own name but where that is taken by other blocks of
     /// it.
     std::string baseName(const std::string& weight, const std::string& kind)
@@ -285,8 +247,8 @@ private:
 
     Result<BlockMatrix> blocksOf(const BlockProduct& p)
     {
-        if (m_ready)
-            if (const auto found = m_ready->find(p.weight); found != m_ready->end())
+        if (m_sources.ready)
+            if (const auto found = m_sources.ready->find({ p.weight, p.rules.bits }); found != m_sources.ready->end())
                 return found->second;
         auto made = quantizeBlocks(p.matrix, p.rules);
         if (!made)
@@ -294,23 +256,39 @@ private:
         return made;
     }
 
-    void operatorForm(const DraftNode& node, const std::optional<BlockMatrix>& m, const BlockProduct& p)
+    /// For accelerators that want one scale a row, ONNX Runtime stores the matrix the other way round.
+    bool byRows(const BlockProduct& p) const { return m_recipe.weightOnly.channelWise && p.rules.symmetric; }
+
+    /// The constants that hold the weight, perhaps of an earlier quantization.
+    Result<BlockTensors> tensorsOf(const BlockProduct& p)
+    {
+        const auto make = [&]() -> Result<std::vector<Tensor>> {
+            QS_TRY(const BlockMatrix m, blocksOf(p));
+            const DType real = p.matrix.dtype();
+            BlockTensors made = p.rules.dequantizeForm ? dequantizerTensors(m, p.rules, real, byRows(p))
+                                                       : operatorTensors(m, p.rules, real);
+            return std::vector<Tensor> { std::move(made.codes), std::move(made.scales), std::move(made.zeroPoints) };
+        };
+        std::string how = p.rules.text();
+        how += byRows(p) ? " by rows" : "";
+        QS_TRY(const auto made, m_sources.made ? m_sources.made->of(*m_model.constant(p.weight), how, make) : make());
+        return BlockTensors { made[0], made[1], made[2] };
+    }
+
+    void operatorForm(const DraftNode& node, const std::optional<BlockTensors>& blocks, const BlockProduct& p)
     {
         const BlockRules& rules = p.rules;
-        const bool half = rules.algorithm == WeightOnlyAlgorithm::Hqq;
-        const bool grouped = !half && rules.algorithm != WeightOnlyAlgorithm::Default;
+        const bool grouped
+            = rules.algorithm != WeightOnlyAlgorithm::Hqq && rules.algorithm != WeightOnlyAlgorithm::Default;
         const std::string bits = std::to_string(rules.bits);
         const std::string codes = m_base + "_Q" + bits + (grouped ? "G" + std::to_string(rules.blockSize) : "");
         const std::string scales = m_base + (grouped ? "_scale" : "_scales");
         const std::string zeros = m_base + (grouped ? "_zp" : "_zero_points");
-        if (m) {
-            const Shape perBlock = half ? Shape { m->columns * m->blocks } : Shape { m->columns, m->blocks };
-            m_home->m_draft.setConstant(codes, packedColumns(*m, rules));
-            m_home->m_draft.setConstant(scales, storedReals(m_realType, perBlock, m->scales));
-            if (half)
-                m_home->m_draft.setConstant(zeros, storedReals(m_realType, perBlock, m->realZeros));
-            else if (!rules.symmetric)
-                m_home->m_draft.setConstant(zeros, packedZeroPoints(*m, rules));
+        if (blocks) {
+            m_home->m_draft.setConstant(codes, blocks->codes);
+            m_home->m_draft.setConstant(scales, blocks->scales);
+            if (blocks->zeroPoints.valid())
+                m_home->m_draft.setConstant(zeros, blocks->zeroPoints);
         }
         DraftNode made { NodeId(), node.name + "_Q" + bits, "MatMulNBits", kMicrosoftDomain,
             { node.inputs[0], codes, scales }, node.outputs, {}, false, node.origin };
@@ -325,43 +303,39 @@ private:
         m_nodes.push_back(std::move(made));
     }
 
-    void dequantize(const DraftNode& node, const std::optional<BlockMatrix>& m, const BlockProduct& p)
+    void dequantize(const DraftNode& node, const std::optional<BlockTensors>& blocks, const BlockProduct& p)
     {
         const std::string codes = m_base + "_DQ_Q4", output = codes + "_output";
-        // For accelerators that want one scale a row, ONNX Runtime stores the matrix the other way round.
-        const bool byRows = m_recipe.weightOnly.channelWise && p.rules.symmetric;
-        if (m) {
+        if (blocks) {
             WeightOnlyWriter& readers = readsOf(m_home->m_draft.nodes, p.weight) > 1 ? *m_home : *this;
-            addDequantizer(node, *m, p, { m_home->m_draft, m_base, m_realType, byRows }, readers.m_nodes);
+            addDequantizer(node, *blocks, p, { m_home->m_draft, m_base, byRows(p) }, readers.m_nodes);
         }
         DraftNode product = node;
         product.name = node.name + "_matmul_Q4";
-        product.inputs[1] = byRows ? output + "_transposed" : output;
+        product.inputs[1] = byRows(p) ? output + "_transposed" : output;
         m_nodes.push_back(std::move(product));
     }
 
     FloatModel& m_model;
     GraphDraft& m_draft;
     const Recipe& m_recipe;
-    const ReadyBlocks* m_ready;
-    size_t m_threads;
+    const BlockSources& m_sources;
     WeightOnlyWriter* m_outer; ///< of the graph around; null: this is the main graph
     WeightOnlyWriter* m_home; ///< that of the weight at hand
     std::vector<DraftNode> m_nodes;
     bool m_changed = false;
     std::string m_base; ///< of the weight at hand
-    DType m_realType = DType::Float32; ///< of the weight at hand
     std::map<std::string, std::string> m_bases; ///< what each base name stands for
     std::unordered_set<std::string> m_written; ///< base names whose constants exist
 };
 
 } // namespace
 
-Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe, const ReadyBlocks* ready, size_t threads)
+Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe, const BlockSources& sources)
 {
-    if (recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq && !ready)
+    if (recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq && !sources.ready)
         return badUse("GPTQ needs samples of what the weights are multiplied with", "give --data");
-    return WeightOnlyWriter(model, recipe, ready, threads).write();
+    return WeightOnlyWriter(model, recipe, sources).write();
 }
 
 } // namespace qs

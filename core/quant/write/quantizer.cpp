@@ -142,7 +142,7 @@ Result<QuantizedDraft> quantizeOnce(
         warnOfHalves(model);
         break;
     case RecipeFormat::WeightOnly:
-        QS_CHECK(quantizeWeightsOnly(model, recipe, help.blocks, help.threads));
+        QS_CHECK(quantizeWeightsOnly(model, recipe, { help.blocks, help.made.get(), help.threads }));
         return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left), {} };
     }
     warnOfLost(model);

@@ -20,6 +20,8 @@ struct QuantizerHelp {
     std::shared_ptr<QuantizedConstants> constants = {}; ///< of earlier quantizations of the same model; null = none
     std::shared_ptr<const KeptCodes> kept = {}; ///< those of Recipe::codes, for the static formats; null = none
     const ReadyBlocks* blocks = nullptr; ///< of weights, found with data (WeightOnlyAlgorithm::Gptq)
+    std::shared_ptr<MadeConstants> made
+        = {}; ///< weights in blocks of quantizations with the same `blocks`; null = none
 };
 
 /// An Issue when the model holds quantized operators.
