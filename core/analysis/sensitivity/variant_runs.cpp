@@ -52,6 +52,8 @@ void merge(OutputScore& into, const OutputScore& from)
     into.right += from.right;
     into.classes += from.classes;
     into.agreeing += from.agreeing;
+    into.positions += from.positions;
+    into.divergence += from.divergence;
 }
 
 Number share(size_t part, size_t whole) { return whole == 0 ? Number() : Number(double(part) / double(whole)); }
@@ -79,6 +81,7 @@ Number OutputScore::worstSqnrDb() const
 
 Number OutputScore::accuracy() const { return share(right, labels); }
 Number OutputScore::agreement() const { return share(agreeing, classes); }
+Number OutputScore::klMean() const { return positions == 0 ? Number() : Number(divergence / double(positions)); }
 
 Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Plans bases,
     std::shared_ptr<const DataSource> data, const Options& options, const WorkContext& work)
@@ -101,6 +104,8 @@ Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Pla
     QS_TRY(SampleLoop loop, SampleLoop::make(schedules, threads, beside));
     VariantRuns runs(std::move(fitting), work, std::move(loop));
     runs.m_reference = std::move(reference);
+    if (options.divergences)
+        runs.findGuesses();
     runs.m_bases = std::move(bases);
     runs.m_data = std::move(data);
     // State is carried through all samples, so they belong to one turn.
@@ -108,6 +113,16 @@ Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Pla
     if (options.carry.empty() && cached > 0)
         runs.m_turnFeeds = std::clamp<uint64_t>(runs.m_options.cacheBytes / cached, std::min(threads, feeds), feeds);
     return runs;
+}
+
+void VariantRuns::findGuesses()
+{
+    const auto tasks = outputTasks(*m_reference, m_reference->graph().outputs());
+    const auto found = std::ranges::find_if(tasks, [](const OutputTask& task) { return task.tokens.has_value(); });
+    if (found == tasks.end())
+        return;
+    m_guesses = size_t(found - tasks.begin());
+    m_guessing = *found;
 }
 
 /// Samples of the turn that run at once.
@@ -198,6 +213,8 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         total.signal += sums.xx;
         total.noise += sums.ee;
         total.outputs[o] = { sums.xx, sums.ee, isHandedOn(m_reference->graph(), m_reference->graph().outputs()[o]) };
+        if (o == m_guesses)
+            addDivergence(total, sample, y, execution.get(outputs[place]).shape());
         const auto& labels = m_data->labels();
         const size_t samples = sample.feed.samples, slice = x.size() / samples;
         if (o > 0 || x.size() % samples != 0)
@@ -217,6 +234,24 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         }
     }
     return total;
+}
+
+void VariantRuns::addDivergence(
+    OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const
+{
+    const size_t samples = sample.feed.samples;
+    const std::vector<float>& x = sample.outputs[m_guesses];
+    const auto rows = scoreRows(shape, samples);
+    if (!rows || x.size() % samples != 0)
+        return;
+    const auto prompts = promptTokens(*m_guessing.tokens, sample.feed.inputs, samples, rows->positions, rows->classes);
+    const size_t slice = x.size() / samples;
+    for (size_t s = 0; s < prompts.size(); ++s) {
+        const ScoreSums sums = scoreSums(
+            x.data() + s * slice, y.data() + s * slice, *rows, m_guessing.scores, { nullptr, &prompts[s], nullptr });
+        total.positions += size_t(sums.distributions);
+        total.divergence += sums.divergence;
+    }
 }
 
 Result<VariantRuns::Parts> VariantRuns::run(std::shared_ptr<const Plan> plan, const SampleWorker& worker)
@@ -239,6 +274,12 @@ Result<VariantRuns::Parts> VariantRuns::run(std::shared_ptr<const Plan> plan, co
         m_turn.known.emplace(*key, parts);
     }
     return parts;
+}
+
+Status VariantRuns::rebase(size_t base, std::shared_ptr<const Plan> plan)
+{
+    m_bases[base] = std::move(plan);
+    return m_turn.samples.empty() ? Status() : runBase(m_bases[base]);
 }
 
 Result<std::vector<OutputScore>> VariantRuns::measure(

@@ -3,6 +3,7 @@
 
 #include "core/analysis/measure/number.h"
 #include "core/analysis/pairs/fed_model.h"
+#include "core/analysis/tasks/recognition.h"
 #include "core/base/result.h"
 #include "core/data/data_source.h"
 #include "core/engine/run/sample_loop.h"
@@ -28,12 +29,15 @@ struct OutputScore {
     size_t labels = 0, right = 0; ///< class of the first output against the label
     std::vector<Sums> outputs; ///< of each, in the reference's order
     size_t classes = 0, agreeing = 0; ///< the same against the class of the reference
+    size_t positions = 0; ///< of prompts, where an output guesses next tokens and divergences are asked for
+    double divergence = 0; ///< sum over these of KL(reference || variant)
     bool exact() const { return noise == 0; }
     Number sqnrDb() const; ///< null when exact or without a signal
     Number worstSqnrDb()
         const; ///< of the worst result (not handed on, if any is not), dB; null where all are exact or without a signal
     Number accuracy() const; ///< fraction; null without labels
     Number agreement() const; ///< fraction of samples; null where the first output is no scores of classes
+    Number klMean() const; ///< by position; null where no output guesses next tokens, or it was not asked for
 };
 
 /// Runs many variants of one model over the same samples and scores their outputs. Values that a variant has in common
@@ -45,6 +49,7 @@ public:
         uint64_t cacheBytes = 0; ///< of the memory for values of the base models; samples that do not fit run in turns
         CarryNames carry; ///< then nothing is cached
         std::vector<size_t> outputs; ///< of the variants, by output of the reference; empty: the same order
+        bool divergences = false; ///< of the first output that guesses next tokens, too
     };
     using Plans = std::vector<std::shared_ptr<const Plan>>;
     using MakePlan = std::function<Result<std::shared_ptr<const Plan>>(size_t variant)>;
@@ -60,6 +65,10 @@ public:
     /// Scores variants 0..count-1. `plan` is called from any worker, perhaps more than once a variant.
     Result<std::vector<OutputScore>> measure(
         size_t count, const MakePlan& plan, std::string_view phase, const Share& share = { 0, 0 });
+    /// An output guesses next tokens, and divergences are asked for.
+    bool guessesTokens() const { return m_guesses != SIZE_MAX; }
+    /// This plan takes the place of a base: the variants that follow have more in common with it.
+    Status rebase(size_t base, std::shared_ptr<const Plan> plan);
 
 private:
     struct Sample {
@@ -86,6 +95,7 @@ private:
         , m_loop(std::move(loop))
     {
     }
+    void findGuesses();
     Status begin(size_t first, size_t count);
     Status runReference();
     Status runBase(const std::shared_ptr<const Plan>& base);
@@ -94,8 +104,11 @@ private:
     Result<FedModel> fed(const std::shared_ptr<const Plan>& plan) const;
     Result<Execution> execute(const Job& job, const Sample& sample, FedModel& model) const;
     OutputScore score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const;
+    void addDivergence(OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const;
 
     std::shared_ptr<const Plan> m_reference;
+    size_t m_guesses = SIZE_MAX; ///< output that guesses next tokens; SIZE_MAX: none, or not asked for
+    OutputTask m_guessing; ///< what that one is for
     Plans m_bases;
     std::shared_ptr<const DataSource> m_data;
     Options m_options;
