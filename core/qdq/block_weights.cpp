@@ -6,6 +6,7 @@
 #include "core/tensor/packed_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace qs {
 
@@ -31,16 +32,33 @@ const Tensor* input(const Node& node, const ConstantLookup& constants, size_t sl
     return node.hasInput(slot) ? constants(node.inputs[slot]) : nullptr;
 }
 
-/// Whole zero points of `shape`; the usual one without such an input.
-bool readZeroPoints(const Node& node, const ConstantLookup& constants, const Shape& shape, int64_t bits, int32_t usual,
-    std::vector<int32_t>& out)
+/// Zero points between codes, as hqq finds them; false where they are not as many, or none that codes have.
+bool readRealZeroPoints(const Tensor& zero, QuantParams& params)
 {
+    const std::vector<float> values = toFloats(zero);
+    const auto isPlace = [](float z) { return std::fabs(z) < 1e6f; };
+    if (values.size() != params.zeroPoint.size() || !std::ranges::all_of(values, isPlace))
+        return false;
+    for (size_t i = 0; i < values.size(); ++i) {
+        params.zeroPoint[i] = static_cast<int32_t>(std::nearbyint(values[i]));
+        params.zeroRest.push_back(values[i] - static_cast<float>(params.zeroPoint[i]));
+    }
+    return true;
+}
+
+/// Zero points of `shape`; the usual one without such an input.
+bool readZeroPoints(const Node& node, const ConstantLookup& constants, const Shape& shape, int64_t bits, int32_t usual,
+    QuantParams& params)
+{
+    std::vector<int32_t>& out = params.zeroPoint;
     out.assign(static_cast<size_t>(elementCount(shape).value_or(0)), usual);
     if (!node.hasInput(3))
         return true;
     const Tensor* zero = constants(node.inputs[3]);
     if (!zero)
         return false;
+    if (isFloat(zero->dtype()))
+        return readRealZeroPoints(*zero, params);
     std::optional<Tensor> codes = *zero;
     if (zero->dtype() == DType::UInt8)
         codes = codesFrom(*zero, shape, bits);
@@ -66,7 +84,7 @@ std::optional<BlockWeight> matMulWeight(const Node& node, const ConstantLookup& 
         return std::nullopt;
     const auto all = codesFrom(*bytes, { columns, blocks * block }, bits);
     BlockWeight w { 1, {}, {} };
-    if (!all || !readZeroPoints(node, constants, { columns, blocks }, bits, 1 << (bits - 1), w.params.zeroPoint))
+    if (!all || !readZeroPoints(node, constants, { columns, blocks }, bits, 1 << (bits - 1), w.params))
         return std::nullopt;
     // The last block is filled up: leave that out.
     const std::vector<int64_t> padded = toInts(*all);
@@ -109,7 +127,7 @@ std::optional<BlockWeight> tableWeight(const Node& node, const ConstantLookup& c
     blocked[*axis] = (blocked[*axis] + block - 1) / block;
     const int32_t usual = bytes ? 1 << (bits - 1) : 0;
     if (scale->shape() != blocked || !isFloat(scale->dtype())
-        || !readZeroPoints(node, constants, blocked, bits, usual, w.params.zeroPoint))
+        || !readZeroPoints(node, constants, blocked, bits, usual, w.params))
         return std::nullopt;
     w.params.dtype = w.codes.dtype();
     w.params.scale = toFloats(*scale);

@@ -15,8 +15,7 @@ struct BlockWeight {
     Tensor codes; ///< one code an element: columns x depth, or the table
     QuantParams params;
 };
-/// nullopt: another operator, not all constant, or parameters that QuantParams cannot tell (zero points that are not
-/// whole, rows in another order).
+/// nullopt: another operator, not all constant, or parameters that QuantParams cannot tell (rows in another order).
 std::optional<BlockWeight> blockWeight(const Node& node, const ConstantLookup& constants);
 
 } // namespace qs

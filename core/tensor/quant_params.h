@@ -24,13 +24,19 @@ struct QuantParams {
     std::vector<int32_t> zeroPoint; ///< as many as scales
     std::optional<int64_t> axis; ///< logical axis; nullopt = per tensor
     int64_t blockSize = 0;
+    std::vector<float> zeroRest = {}; ///< what real zero points (hqq) have beyond the whole ones; empty: nothing
 
     bool perTensor() const { return scale.size() == 1; }
+    /// The zero point of a scale, whole or not; 0 where there is none.
+    double zero(size_t s) const
+    {
+        return (s < zeroPoint.size() ? double(zeroPoint[s]) : 0) + (s < zeroRest.size() ? double(zeroRest[s]) : 0);
+    }
     /// Of an integer type; nothing but 0 of others.
     CodeRange codes() const { return codeRange(dtype).value_or(CodeRange { 0, 0 }); }
     /// Real value of the lowest and highest code of channel c.
-    double low(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).low - zeroPoint[c]); }
-    double high(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).high - zeroPoint[c]); }
+    double low(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).low - zero(c)); }
+    double high(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).high - zero(c)); }
 };
 
 } // namespace qs

@@ -4,6 +4,7 @@
 #include "core/analysis/rows/weight_rows.h"
 #include "core/match/graph/canonical.h"
 #include "core/quant/params/weights.h"
+#include "core/quant/write/quantizer.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
 #include "tests/support/tensors.h"
@@ -57,6 +58,7 @@ private slots:
     void nothingToTry();
     void normalizationIsFoldedFirst();
     void channelMajor();
+    void zeroPointsBetweenCodes();
 };
 
 void WeightLabTests::trialsEqualTheQuantizer_data()
@@ -316,6 +318,52 @@ void WeightLabTests::channelMajor()
     for (size_t c = 0; c < 3; ++c)
         for (size_t i = 0; i < 400; ++i)
             QCOMPARE(rows.channel(c)[i], float((i / 2) * 6 + c * 2 + i % 2));
+}
+
+/// Weights that hqq stored have rows like those of other blocks.
+void WeightLabTests::zeroPointsBetweenCodes()
+{
+    constexpr size_t kDepth = 32, kColumns = 3, kBlock = 16, kBlocks = kDepth / kBlock;
+    const Tensor weight = Tensor::of<float>({ kDepth, kColumns }, normals(kDepth * kColumns, 5));
+    const Prepared f = SmallModel("f")
+                           .input("x", { 2, kDepth })
+                           .constant("w", weight)
+                           .node("MatMul", { "x", "w" }, { "y" })
+                           .output("y")
+                           .finish();
+    Recipe recipe;
+    recipe.format = RecipeFormat::WeightOnly;
+    recipe.weightType = DType::UInt4;
+    recipe.weightOnly.algorithm = WeightOnlyAlgorithm::Hqq;
+    recipe.weightOnly.blockSize = kBlock;
+    const auto made = quantizeDraft(GraphDraft(std::make_shared<Model>(f.plan->model())), recipe, {});
+    QVERIFY(made.ok());
+    const auto built = made->draft.build();
+    QVERIFY(built.ok());
+    Prepared q;
+    q.plan = Plan::make(*built);
+    q.view = std::make_shared<const QuantView>(
+        QuantView::of(q.graph(), [plan = q.plan](ValueId id) { return plan->constant(id); }));
+    const auto rows = compareWeights(pairOf(f, q), false, 1);
+    QCOMPARE(rows.size(), size_t(1));
+    const auto bytes = made->draft.constant("w_Q4")->data<uint8_t>();
+    const auto scales = made->draft.constant("w_scales")->data<float>();
+    const auto zeros = made->draft.constant("w_zero_points")->data<float>();
+    QVERIFY(std::ranges::any_of(zeros, [](float z) { return z != std::nearbyint(z); }));
+    double signal = 0, noise = 0;
+    for (size_t k = 0; k < kDepth; ++k)
+        for (size_t c = 0; c < kColumns; ++c) {
+            const size_t block = c * kBlocks + k / kBlock;
+            const uint8_t byte = bytes[block * kBlock / 2 + k % kBlock / 2];
+            const int code = k % 2 ? byte >> 4 : byte & 15;
+            const double x = weight.data<float>()[k * kColumns + c];
+            const double error = (code - double(zeros[block])) * double(scales[block]) - x;
+            signal += x * x;
+            noise += error * error;
+        }
+    QVERIFY(std::abs(*rows[0].similarity.sqnrDb - db(signal, noise)) < 1e-4);
+    QCOMPARE(*rows[0].offByMoreThanHalfStep, 0.0);
+    QCOMPARE(rows[0].params.zeroRest.size(), zeros.size());
 }
 
 QTEST_APPLESS_MAIN(WeightLabTests)

@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <cmath>
+
 using namespace qs;
 using namespace qs::test;
 
@@ -22,6 +24,7 @@ private slots:
     void weightOnly();
     void weightOnlyNodes();
     void weightsInBlocks();
+    void zeroPointsBetweenCodes();
     void tableInBlocks();
     void dynamicInside();
     void floatsFromCodes();
@@ -184,6 +187,31 @@ void OperatorFormsTests::weightsInBlocks()
     QCOMPARE(q->params.axis, std::optional<int64_t>(1));
     QCOMPARE(q->params.blockSize, 16);
     QVERIFY(net.unit("y"));
+}
+
+/// As hqq writes them.
+void OperatorFormsTests::zeroPointsBetweenCodes()
+{
+    for (const bool sane : { true, false }) {
+        Net net;
+        net.constant("w", Tensor::of<uint8_t>({ 2, 2, 8 }, std::vector<uint8_t>(32, 0x21)));
+        net.constant("s", Tensor::of<float>({ 4 }, { 0.1f, 0.2f, 0.3f, 0.4f }));
+        net.constant("z", Tensor::of<float>({ 4 }, { 2.5f, 7.25f, 1, sane ? -0.75f : NAN }));
+        Node& node = net.op("MatMulNBits", { "x", "w", "s", "z" }, { "y" });
+        node.domain = "com.microsoft";
+        node.attributes.set("K", int64_t(20));
+        node.attributes.set("N", int64_t(2));
+        node.attributes.set("block_size", int64_t(16));
+        net.finish();
+        const Quantizer* q = net.at("w");
+        QCOMPARE(q != nullptr, sane);
+        if (!sane)
+            continue;
+        QCOMPARE(q->params.zeroPoint, std::vector<int32_t>({ 2, 7, 1, -1 }));
+        QCOMPARE(q->params.zeroRest, std::vector<float>({ 0.5f, 0.25f, 0, 0.25f }));
+        QCOMPARE(q->params.zero(1), 7.25);
+        QCOMPARE(q->params.zero(4), 0.0);
+    }
 }
 
 void OperatorFormsTests::tableInBlocks()

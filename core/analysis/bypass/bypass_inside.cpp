@@ -10,7 +10,7 @@
 namespace qs {
 
 /// What the operator multiplies by, as the float model has it: where the stored form cannot be told in scales and zero
-/// points (those that are not whole, rows in another order, tables of values), the partner has to be known.
+/// points (rows in another order, tables of values), the partner has to be known.
 std::optional<std::string> BypassBuilder::blockWeightFor(const Node& node)
 {
     const std::string name = nameOf(node.inputs[1]) + "_columns";
@@ -25,7 +25,7 @@ std::optional<std::string> BypassBuilder::blockWeightFor(const Node& node)
     const auto matrix = m_partners.matrix(id, node.attributes.integer("K", 0), node.attributes.integer("N", 0));
     if (!matrix || m_weights == Weights::Stored) {
         refuse(node,
-            m_weights == Weights::Stored ? "has weights that scales and whole zero points do not tell"
+            m_weights == Weights::Stored ? "has weights that scales and zero points do not tell"
                                          : "has no partner in the float model that its weight is taken from");
         return std::nullopt;
     }

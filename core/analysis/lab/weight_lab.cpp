@@ -62,7 +62,7 @@ void fill(WeightTrial& trial, const std::vector<double>& powers, const std::vect
 double noiseOf(std::span<const float> x, const QuantParams& params, size_t s)
 {
     const CodeRange codes = params.codes();
-    const auto zero = float(params.zeroPoint[s]);
+    const auto zero = float(params.zero(s));
     return roundingNoise(x, params.scale[s], float(codes.low) - zero, float(codes.high) - zero);
 }
 

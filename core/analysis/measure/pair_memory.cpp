@@ -45,6 +45,8 @@ public:
             real(s);
         for (int32_t z : p.zeroPoint)
             number(z);
+        for (float z : p.zeroRest)
+            real(z);
         return *this;
     }
     std::optional<Hash128> key() const { return m_whole ? std::optional(m_key.key()) : std::nullopt; }

@@ -17,11 +17,6 @@ constexpr double kFloatRounding = 1e-6; ///< relative, of values beside small fl
 
 size_t scaleIndex(const QuantParams& params, size_t index) { return std::min(index, params.scale.size() - 1); }
 
-double zeroPointOf(const QuantParams& params, size_t s)
-{
-    return s < params.zeroPoint.size() ? params.zeroPoint[s] : 0;
-}
-
 /// By element of blocked parameters, which lie over [outer, blocks, inner].
 std::vector<uint32_t> blockScales(const Shape& shape, const QuantParams& params)
 {
@@ -99,8 +94,11 @@ QuantParams WeightGrid::paramsFor(const Shape& row, const QuantParams& stored) c
             continue;
         QuantParams params { stored.dtype, {}, {}, int64_t(axis), 0 };
         for (const auto& s : scales) {
-            params.scale.push_back(stored.scale[scaleIndex(stored, *s)]);
-            params.zeroPoint.push_back(int32_t(zeroPointOf(stored, scaleIndex(stored, *s))));
+            const size_t at = scaleIndex(stored, *s);
+            params.scale.push_back(stored.scale[at]);
+            params.zeroPoint.push_back(at < stored.zeroPoint.size() ? stored.zeroPoint[at] : 0);
+            if (at < stored.zeroRest.size())
+                params.zeroRest.push_back(stored.zeroRest[at]);
         }
         return params;
     }
@@ -110,19 +108,20 @@ QuantParams WeightGrid::paramsFor(const Shape& row, const QuantParams& stored) c
 double nearestOnGrid(const QuantParams& params, size_t scale, double x)
 {
     const size_t at = scaleIndex(params, scale);
-    const double s = params.scale[at], zero = zeroPointOf(params, at);
+    const double s = params.scale[at], zero = params.zero(at);
     if (s == 0)
         return 0;
     if (!isInteger(params.dtype))
         return s * double(smallFloatToFloat(params.dtype, floatToSmallFloat(params.dtype, float(x / s), true)));
     const auto codes = params.codes();
-    return s * (std::clamp(std::nearbyint(x / s) + zero, double(codes.low), double(codes.high)) - zero);
+    const double rest = at < params.zeroRest.size() ? double(params.zeroRest[at]) : 0;
+    return s * (std::clamp(std::nearbyint(x / s + rest) + (zero - rest), double(codes.low), double(codes.high)) - zero);
 }
 
 GridEnds gridEnds(const QuantParams& params, size_t scale)
 {
     const size_t at = scaleIndex(params, scale);
-    const double zero = zeroPointOf(params, at), s = params.scale[at];
+    const double zero = params.zero(at), s = params.scale[at];
     const double half = isInteger(params.dtype) ? std::fabs(s) / 2 : 0;
     const CodeValues codes = codeValues(params.dtype);
     const double first = s * (codes.low - zero), last = s * (codes.high - zero); // blocks may have negative scales

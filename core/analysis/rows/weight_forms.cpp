@@ -74,7 +74,7 @@ double noiseOn(const Tensor& weight, const QuantParams& params, bool oneMoreBit)
             });
             return;
         }
-        const auto zero = static_cast<float>(params.zeroPoint[s]);
+        const auto zero = static_cast<float>(params.zero(s));
         float scale = params.scale[s], low = float(codes.low) - zero, high = float(codes.high) - zero;
         if (oneMoreBit) { // twice as many codes between the same ends
             const float width = high - low;

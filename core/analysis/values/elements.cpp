@@ -77,8 +77,7 @@ double Elements::real(size_t i) const
     if (m_params.scale.empty())
         return code;
     const size_t s = scaleIndex(i);
-    const double zero = s < m_params.zeroPoint.size() ? m_params.zeroPoint[s] : 0;
-    return double(static_cast<float>(code - zero) * m_params.scale[s]);
+    return double(static_cast<float>(code - m_params.zero(s)) * m_params.scale[s]);
 }
 
 int64_t Elements::integer(size_t i) const { return elementAsInt(m_reals, int64_t(stored(i))); }

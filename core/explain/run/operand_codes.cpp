@@ -75,7 +75,7 @@ std::optional<CodeGrid> OperandCodes::gridOf(ValueId codes, int64_t element, con
         return CodeGrid { static_cast<float>(elementAsDouble(scale, 0)), zero.valid() ? elementAsInt(zero, 0) : 0 };
     }
     const Tensor& held = values.of(codes);
-    if (q.params.scale.empty() || !held.valid())
+    if (q.params.scale.empty() || !q.params.zeroRest.empty() || !held.valid()) // a grid has whole zero points
         return std::nullopt;
     const size_t at = Elements(held, q.params).scaleIndex(size_t(element));
     return CodeGrid { q.params.scale[at], at < q.params.zeroPoint.size() ? q.params.zeroPoint[at] : 0 };

@@ -147,7 +147,7 @@ void dequantizeRuns(std::span<const T> codes, int64_t channels, int64_t inner, c
     for (size_t i = 0; inner > 0 && i < codes.size();)
         for (size_t c = 0; c < size_t(channels) && i < codes.size(); ++c) {
             const size_t s = std::min(c, params.scale.size() - 1);
-            const double zero = s < params.zeroPoint.size() ? params.zeroPoint[s] : 0;
+            const double zero = params.zero(s);
             const float scale = params.scale[s];
             for (const size_t end = i + size_t(inner); i < end; ++i)
                 out[i] = static_cast<float>(codes[i] - zero) * scale;
@@ -190,8 +190,7 @@ std::vector<float> dequantized(const Tensor& codes, const QuantParams& params)
                 // Blocked scales lie over [outer, blocks, inner]; per-channel ones over [channels].
                 size_t s = params.blockSize > 0 ? size_t((o * blocks + c / block) * inner + k) : size_t(c);
                 s = std::min(s, params.scale.size() - 1);
-                const double zero = s < params.zeroPoint.size() ? params.zeroPoint[s] : 0;
-                out[i] = static_cast<float>(elementAsDouble(plain, int64_t(i)) - zero) * params.scale[s];
+                out[i] = static_cast<float>(elementAsDouble(plain, int64_t(i)) - params.zero(s)) * params.scale[s];
             }
     return out;
 }

@@ -57,10 +57,21 @@ void addSimilarity(Json& row, const Similarity& s)
     row["cosine"] = jsonNumber(s.cosine);
 }
 
+/// Whole but for those of hqq.
+Json zeroPoints(const QuantParams& params)
+{
+    if (params.scale.empty() || params.zeroRest.empty())
+        return params.scale.empty() ? Json::array() : Json(params.zeroPoint);
+    Json list = Json::array();
+    for (size_t s = 0; s < params.scale.size(); ++s)
+        list.push_back(jsonNumber(params.zero(s)));
+    return list;
+}
+
 void addParams(Json& row, const QuantParams& params)
 {
     row["scale"] = numbers(params.scale);
-    row["zero_point"] = params.scale.empty() ? Json::array() : Json(params.zeroPoint);
+    row["zero_point"] = zeroPoints(params);
     row["axis"] = params.axis ? Json(*params.axis) : Json(nullptr);
 }
 

@@ -195,6 +195,16 @@ QString extentText(const std::vector<float>& scales) { return extentOf(scales); 
 
 QString extentText(const std::vector<int32_t>& zeroPoints) { return extentOf(zeroPoints); }
 
+QString zeroPointText(const QuantParams& params)
+{
+    if (params.zeroRest.empty())
+        return extentText(params.zeroPoint);
+    std::vector<float> zeros;
+    for (size_t s = 0; s < params.zeroPoint.size(); ++s)
+        zeros.push_back(static_cast<float>(params.zero(s)));
+    return extentText(zeros);
+}
+
 QString quantizerText(const QuantParams& params)
 {
     if (params.scale.empty())

@@ -39,6 +39,7 @@ QString granularityText(const QuantParams& params);
 /// "0.0239", or "0.0031 … 0.0120" over channels.
 QString extentText(const std::vector<float>& scales);
 QString extentText(const std::vector<int32_t>& zeroPoints);
+QString zeroPointText(const QuantParams& params); ///< the same of its zero points, whole or not
 
 inline QString toQt(std::string_view text)
 {

@@ -144,7 +144,7 @@ void addWeight(InspectorRowList& rows, const Snapshot& snapshot, const Place& pl
     rows.add(tr("match"), matchLabel(r.method, r.confidence));
     rows.add(tr("quantizer"), quantizerText(r.params), tr("real = scale * (q - zero_point)"));
     rows.add(tr("scale"), extentText(r.params.scale));
-    rows.add(tr("zero point"), extentText(r.params.zeroPoint));
+    rows.add(tr("zero point"), zeroPointText(r.params));
     if (const QString codes = codesText(snapshot, r.name); !codes.isEmpty())
         rows.add(tr("codes"), codes,
             tr("The recipe was read from a file. Its codes hold while the float values, scale and zero point are those "

@@ -161,7 +161,11 @@ WeightModel::Columns WeightModel::codeColumns() const
               false },
             extents<R>(in(&R::params, &QuantParams::scale)), weightQuantizerTip },
         { { tr("zero point"), tr("The code that stands for 0"), QStringLiteral("zero point"), Value, kUp, false },
-            extents<R>(in(&R::params, &QuantParams::zeroPoint)), weightQuantizerTip },
+            cell<R>([](const QString& text, const Number&) { return text; },
+                [](const QString&, const Number& first) { return first; },
+                [](const R& row) { return zeroPointText(row.params); },
+                [](const R& row) { return firstOf(row.params.zeroPoint); }),
+            weightQuantizerTip },
     };
 }
 
