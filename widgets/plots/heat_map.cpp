@@ -28,7 +28,9 @@ QCPColorGradient gradientOf(const ColourOf& colour)
 HeatMap::HeatMap(QWidget* parent)
     : PlotWidget(parent)
     , m_map(new QCPColorMap(plot().xAxis, plot().yAxis))
+    , m_mark(new QCPItemRect(&plot()))
 {
+    m_mark->setVisible(false);
     setAccessibleName(tr("Map"));
     plot().legend->setVisible(false);
     plot().yAxis->setRangeReversed(true);
@@ -45,8 +47,20 @@ void HeatMap::setData(const HeatData& data)
     rebuild();
 }
 
+void HeatMap::mark(const std::optional<QRectF>& columnsAndRows)
+{
+    m_mark->setVisible(columnsAndRows.has_value());
+    if (columnsAndRows) {
+        const QRectF area = columnsAndRows->translated(-0.5, -0.5); // whole numbers are the middles of elements
+        m_mark->topLeft->setCoords(area.topLeft());
+        m_mark->bottomRight->setCoords(area.bottomRight());
+    }
+    plot().replot(QCustomPlot::rpQueuedReplot);
+}
+
 void HeatMap::rebuild()
 {
+    m_mark->setPen(QPen(plotStyle().accent, 2));
     showMessage(m_data.values.empty() ? m_data.emptyText : QString());
     useLinearTicks(*plot().xAxis, TickNumbers::Whole);
     useLinearTicks(*plot().yAxis, TickNumbers::Whole);

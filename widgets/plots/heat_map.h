@@ -4,6 +4,7 @@
 #include "widgets/plots/plot_widget.h"
 
 class QCPColorMap;
+class QCPItemRect;
 
 namespace qs {
 
@@ -15,6 +16,8 @@ public:
 
     void setData(const HeatData& data);
     const HeatData& data() const { return m_data; }
+    /// Frames these rows and columns of the whole; none: nothing.
+    void mark(const std::optional<QRectF>& columnsAndRows);
     QString csv() const override;
 
 signals:
@@ -31,6 +34,7 @@ private:
     std::optional<std::pair<size_t, size_t>> cellAt(double x, double y) const; ///< row and column
     HeatData m_data;
     QCPColorMap* m_map; ///< owned by the plot
+    QCPItemRect* m_mark; ///< owned by the plot
 };
 
 } // namespace qs

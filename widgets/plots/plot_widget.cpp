@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kMostTicks = 5;
 constexpr double kTickWidth = 4.2, kTickHeight = 1.6; ///< lines of text of the axis for each
+constexpr double kPowersWidth = 1.8; ///< times as wide are numbers with a power of ten
+constexpr double kSmallest = 1e-3, kLargest = 1e6; ///< magnitudes that are written without one
 constexpr double kLeastNumberedAxis = 1.8; ///< height in lines below which numbers would lie over each other
 constexpr int kWidest = 1 << 20; ///< pixels; less than what Qt takes for no limit
 constexpr double kLegendLines = 8.5; ///< height in lines without which bins need all the room
@@ -212,7 +214,9 @@ int PlotWidget::tickCount(const QCPAxis& axis) const
     const bool across = axis.orientation() == Qt::Horizontal;
     const QSize area = m_plot->axisRect()->size();
     const double lines = double(across ? area.width() : area.height()) / fontMetrics().height();
-    return std::clamp(int(lines / (across ? kTickWidth : kTickHeight)), 2, kMostTicks);
+    const double largest = std::max(std::fabs(axis.range().lower), std::fabs(axis.range().upper));
+    const double width = largest < kSmallest || largest > kLargest ? kTickWidth * kPowersWidth : kTickWidth;
+    return std::clamp(int(lines / (across ? width : kTickHeight)), 2, kMostTicks);
 }
 
 QRect PlotWidget::axesArea() const { return m_plot->axisRect()->rect(); }

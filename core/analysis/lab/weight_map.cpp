@@ -11,6 +11,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kFewCells = 256; ///< of a row without blocks
+constexpr size_t kMostCells = 1 << 20; ///< of all; more of a row share a cell above it
 
 /// Rows and columns of a weight, and where its elements lie.
 struct ChannelRows {
@@ -80,6 +81,8 @@ std::optional<WeightMap> weightMap(
     WeightMap made;
     made.blocks = block > 0;
     made.cellElements = block > 0 ? block : std::max<size_t>(1, (rows.columns + kFewCells - 1) / kFewCells);
+    const size_t cells = rows.count * ((rows.columns + made.cellElements - 1) / made.cellElements);
+    made.cellElements *= std::max<size_t>(1, (cells + kMostCells - 1) / kMostCells);
     made.matrix = values.shape.size() == 2;
     made.exchanged = made.matrix && rows.inner == 1;
     made.map.rows = rows.count;
@@ -95,7 +98,8 @@ std::optional<WeightMap> weightMap(
                 const size_t element = rows.element(r, i);
                 const auto x = float(values.reference->real(element)), y = float(quantized->real(element));
                 if (quantized->hasCodes())
-                    scale = std::max(scale, double(quantized->params().scale[quantized->scaleIndex(element)]));
+                    scale
+                        = std::max(scale, std::fabs(double(quantized->params().scale[quantized->scaleIndex(element)])));
                 if (!std::isfinite(x) || !std::isfinite(y))
                     continue;
                 cell.add(x, y);

@@ -15,11 +15,11 @@ namespace qs {
 /// a row are few.
 struct WeightMap {
     size_t cellElements = 1; ///< of a row, in a cell; the last one of a row may have fewer
-    bool blocks = false; ///< each cell has a scale of its own
+    bool blocks = false; ///< scales are per block: a cell is one, or some where there are a great many
     bool exchanged = false; ///< rows are the last axis of a matrix, columns the one before
     bool matrix = false; ///< of two axes: places can be told as index and index
     ErrorMap map; ///< in cells; RMS
-    std::vector<double> scale; ///< by cell, the largest within; empty without codes
+    std::vector<double> scale; ///< by cell, the largest magnitude within; empty without codes
     std::vector<MagnitudeBand> bands;
     /// Cells by error, the largest first; no more than `most`, none that are exact.
     std::vector<size_t> worst(size_t most) const;

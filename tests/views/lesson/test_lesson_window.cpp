@@ -8,6 +8,7 @@
 #include "widgets/session/lesson/setup_change.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/lesson/lesson_paper.h"
+#include "widgets/views/lesson/lesson_text.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/named_layouts.h"
 
@@ -15,6 +16,7 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -70,12 +72,19 @@ void LessonWindowTest::wholeLesson()
     LessonWindow lesson(example);
     QSignalSpy failed(&lesson.run, &LessonRun::failed);
     QVERIFY(lesson.begin(id));
+    const auto* text = lesson.panel.findChild<LessonText*>();
+    const auto wholeOrScrolled = [text] { // nothing of the text is out of reach
+        return text->verticalScrollBar()->isVisible()
+            || text->document()->size().height() <= text->viewport()->height() + 1;
+    };
     const size_t steps = lesson.run.lesson().taught();
     for (size_t i = 0; i < steps; ++i) {
         QCOMPARE(lesson.run.progress().step, i);
         QVERIFY(!lesson.run.shown().text.contains(u'{'));
+        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), qPrintable(lesson.run.shown().text), 3000);
         if (lesson.run.step().question)
             QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
+        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), qPrintable(lesson.run.shown().text), 3000);
         if (i + 1 < steps)
             QVERIFY(lesson.click("lessonNext"));
     }

@@ -57,6 +57,7 @@ struct ColumnSpec {
     ColumnKey key;
     bool ofOther = false; ///< nothing without a second quantized model
     bool (*when)(const Comparison&) = nullptr; ///< of what comparisons it says anything; null: of all
+    bool stays = false; ///< is left out last where there is no room
 };
 
 /// What a cell says. Text and sort key follow from certain values of the row; cells are the same where these are equal.

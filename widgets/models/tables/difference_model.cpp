@@ -65,7 +65,9 @@ QString differenceText(const ParameterDifference& d)
     if (a.dtype != b.dtype)
         parts << toQt(dtypeName(a.dtype)) + QStringLiteral(" → ") + toQt(dtypeName(b.dtype));
     if (a.perTensor() != b.perTensor() || a.blockSize != b.blockSize)
-        parts << (b.blockSize ? tr("blocks in B") : b.perTensor() ? tr("per tensor in B") : tr("per channel in B"));
+        parts << (b.blockSize   ? tr("blocks of %1 in B").arg(b.blockSize)
+                : b.perTensor() ? tr("per tensor in B")
+                                : tr("per channel in B"));
     else if (!a.perTensor() && a.axis != b.axis)
         parts << tr("another axis");
     if (symmetric(a) != symmetric(b))

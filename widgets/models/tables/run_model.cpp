@@ -233,7 +233,7 @@ std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun
         add(RunModel::tr("Accuracy"), shareText(a, &RunNumbers::accuracy), shareText(b, &RunNumbers::accuracy),
             sign(difference.accuracy, true));
     else
-        add(RunModel::tr("Same class as float"), shareText(a, &RunNumbers::top1Agreement),
+        add(RunModel::tr("Same top-1"), shareText(a, &RunNumbers::top1Agreement),
             shareText(b, &RunNumbers::top1Agreement), sign(difference.top1Agreement, true));
     add(RunModel::tr("int8 MACs"), shareText(a, &RunNumbers::quantizedMacShare),
         shareText(b, &RunNumbers::quantizedMacShare), sign(difference.quantizedMacShare, true));

@@ -90,7 +90,7 @@ SampleModel::SampleModel(QObject* parent)
     addColumns({
         { { tr("sample"), tr("File name or number of the sample"), QStringLiteral("n01440764_3198.png"), Text },
             words<R>(&R::name) },
-        { { tr("class"), classes, QStringLiteral("888 → 888"), Word, kUp, true, Key::Class, false, hasClasses },
+        { { tr("class"), classes, QStringLiteral("888 → 888"), Word, kUp, true, Key::Class, false, hasClasses, true },
             words<R>(namedClasses, flippedFirst), classesTip(classes) },
         { { tr("agreement"), definitionText(definition::kTask) + u' ' + tr("Of this sample alone."),
               QStringLiteral("> 99.9 %"), Value, kUp, true, Key::Agreement, false, hasOtherTask },
@@ -128,7 +128,7 @@ SampleModel::SampleModel(QObject* parent)
         { { tr("output SQNR"),
               tr("SQNR of this sample's worst output, dB. Higher is better. ")
                   + metricInfo(Metric::Accumulated).definition,
-              QStringLiteral("output SQNR88"), Bar, kUp, true, Key::Sqnr },
+              QStringLiteral("output SQNR88"), Bar, kUp, true, Key::Sqnr, false, nullptr, true },
             numbers<R>(&R::sqnrDb,
                 [](const Number& sqnrDb) { return decibelNumber(sqnrDb, sqnrDb && std::isinf(*sqnrDb)); }) },
         { { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), Word, kUp, false, Key::Label },

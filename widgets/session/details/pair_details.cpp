@@ -109,7 +109,10 @@ Result<PairDetails::Found> PairDetails::made(
             auto found = weightMap(values, row, other, context.cancel);
             return found ? std::make_shared<const WeightMap>(std::move(*found)) : nullptr;
         };
-        return Found([first = map(false), second = map(true)](PairDetails& self) {
+        const auto first = map(false), second = map(true);
+        if (!first && !second)
+            return badInput(values.note.empty() ? "it has no numbers in both models" : values.note, row.name);
+        return Found([first, second](PairDetails& self) {
             self.m_weight = first;
             self.m_otherWeight = second;
         });

@@ -53,8 +53,9 @@ void refuseBadProjects(FilesByRole& found, std::vector<Issue>* refused)
         found.erase(projects);
 }
 
-/// Two quantized files: the first stands for the float one. Two float files: the second for the quantized one.
-Inputs placedByRole(FilesByRole found, std::vector<Issue>* refused)
+/// Two quantized files: the first stands for the float one, where none is open. Two float files: the second for the
+/// quantized one.
+Inputs placedByRole(FilesByRole found, bool floatIsOpen, std::vector<Issue>* refused)
 {
     auto &floats = found[FileRole::Float], &quantized = found[FileRole::Quantized];
     const auto take = [](std::vector<std::string>& files, std::string* place) {
@@ -65,7 +66,7 @@ Inputs placedByRole(FilesByRole found, std::vector<Issue>* refused)
         return true;
     };
     Inputs given;
-    if (!take(floats, &given.floatPath) && quantized.size() > 1)
+    if (!take(floats, &given.floatPath) && quantized.size() > 1 && !floatIsOpen)
         take(quantized, &given.floatPath);
     if (take(quantized, &given.quantPath))
         take(quantized, &given.other.path);
@@ -151,7 +152,7 @@ Result<PlacedFiles> withFiles(const Inputs& current, const QStringList& paths, c
         refuseOthers(found, &placed.refused);
         return placed;
     }
-    placed.inputs = joined(current, placedByRole(std::move(found), &placed.refused));
+    placed.inputs = joined(current, placedByRole(std::move(found), !current.floatPath.empty(), &placed.refused));
     return placed;
 }
 

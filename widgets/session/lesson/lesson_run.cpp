@@ -307,7 +307,7 @@ void LessonRun::select()
     Selection& selection = m_session.selection();
     const bool picks = question() && question()->pick && !m_shown.answered;
     const bool within = picks && (question()->pick->what == "channel" || question()->pick->what == "sample");
-    if (picks && (setup.select.empty() || !within))
+    if ((picks && (setup.select.empty() || !within)) || (lesson().examination && setup.select.empty()))
         selection.clear(); // what the program suggests, or an earlier step selected, may be the answer
     else if (!setup.select.empty())
         selection.selectByName(setup.select);

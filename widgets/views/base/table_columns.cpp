@@ -132,7 +132,7 @@ void TableColumns::ask(int column, bool shown)
         m_asked.erase(column);
 }
 
-/// Texts from the last one on, then all others; what came with a second model at the end.
+/// Texts from the last one on, then all others; at the end what came with a second model, and what it stands beside.
 std::vector<int> TableColumns::dispensable() const
 {
     std::vector<int> columns;
@@ -142,7 +142,7 @@ std::vector<int> TableColumns::dispensable() const
             columns.push_back(column);
     std::ranges::stable_sort(columns, {}, [this](int column) {
         const ColumnSpec& spec = m_model.column(column);
-        return std::pair(spec.ofOther, spec.kind != ColumnKind::Text);
+        return std::pair(spec.ofOther || spec.stays, spec.kind != ColumnKind::Text);
     });
     return columns;
 }

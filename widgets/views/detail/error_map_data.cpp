@@ -64,8 +64,11 @@ HeatData weightMapData(const WeightMap& weight, WeightMapOf of, const Theme& the
 
 HeatData differenceData(const HeatData& first, HeatData data, const Theme& theme)
 {
-    if (first.values.size() != data.values.size())
+    if (first.values.size() != data.values.size()) {
+        data = {};
+        data.emptyText = tr("A and B have blocks of other sizes.");
         return data;
+    }
     data.high = 0;
     for (size_t i = 0; i < data.values.size(); ++i) {
         data.values[i] -= first.values[i];

@@ -62,6 +62,7 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     connect(m_map, &HeatMap::cellChosen, this, [this](qint64 row, qint64 rows, qint64 column, qint64 columns) {
         if (const auto weight = m_details.now().weight())
             return selectCell(*weight, row, rows, column, columns);
+        mark(row, rows, column, columns);
         selectLargestError(m_session, m_place, { { -2, row, rows }, { -1, column, columns } });
     });
     connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(now); });
@@ -103,6 +104,9 @@ void ErrorMapPanel::refresh()
     for (QAbstractButton* chip : m_chips->buttons())
         chip->setVisible(other || otherWeight);
     m_bands->setVisible(detail || weight);
+    const std::shared_ptr<const void> shown = weight ? std::shared_ptr<const void>(weight) : detail;
+    if (shown != m_marked)
+        m_map->mark({});
     m_scales->setVisible(weight && weight->blocks);
     m_worst->setVisible(weight && weight->blocks);
     m_relative->setVisible((detail || weight) && !(m_scales->isVisibleTo(this) && m_scales->isChecked()));
@@ -156,9 +160,18 @@ void ErrorMapPanel::showWeight(const WeightMap& weight, const WeightMap* other)
     header()->setInfo(toQt(m_place.weight()->name), info);
 }
 
+/// The cell that was chosen.
+void ErrorMapPanel::mark(qint64 row, qint64 rows, qint64 column, qint64 columns)
+{
+    const PairDetails& now = m_details.now();
+    m_marked = now.weight() ? std::shared_ptr<const void>(now.weight()) : now.detail();
+    m_map->mark(QRectF(double(column), double(row), double(columns), double(rows)));
+}
+
 /// Places of weights of more axes than two are not told as rows and columns of the tensor.
 void ErrorMapPanel::selectCell(const WeightMap& weight, qint64 row, qint64 rows, qint64 column, qint64 columns)
 {
+    mark(row, rows, column, columns);
     if (!weight.matrix)
         return m_place.selection().selectChannel(size_t(row));
     const int rowAxis = weight.exchanged ? -1 : -2;

@@ -29,6 +29,7 @@ private:
     void showActivation(const PairDetail& detail, const PairDetail* other);
     void showWeight(const WeightMap& weight, const WeightMap* other);
     void showNothing();
+    void mark(qint64 row, qint64 rows, qint64 column, qint64 columns);
     void selectWorst(); ///< the block with the largest error, then the next one
     void selectCell(const WeightMap& weight, qint64 row, qint64 rows, qint64 column, qint64 columns);
 
@@ -42,6 +43,7 @@ private:
     Of m_of = Of::A;
     std::shared_ptr<const WeightMap> m_ranked; ///< whose worst blocks are gone through
     size_t m_rank = 0; ///< of the next one
+    std::shared_ptr<const void> m_marked; ///< what a cell was chosen of
 };
 
 } // namespace qs

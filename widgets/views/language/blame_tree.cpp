@@ -62,7 +62,7 @@ BlameTree::BlameTree(Session& session, QWidget* parent)
     header()->setSectionResizeMode(Forward, QHeaderView::ResizeToContents);
     header()->setSectionResizeMode(Backward, QHeaderView::ResizeToContents);
     setUniformRowHeights(true);
-    setTextElideMode(Qt::ElideLeft); // names differ at their ends
+    setTextElideMode(Qt::ElideMiddle);
     setTabKeyNavigation(false);
     connect(this, &QTreeWidget::currentItemChanged, this, [this](const QTreeWidgetItem* item) {
         if (const QString node = item ? item->data(Part, Qt::UserRole).toString() : QString(); !node.isEmpty())

@@ -136,7 +136,8 @@ void TokenFlow::paintBox(QPainter& painter, const TokenBox& box, const QRect& re
     painter.drawText(rect, Qt::AlignCenter, fontMetrics().elidedText(box.text, Qt::ElideRight, rect.width()));
     const int thick = fontUnits(fontMetrics(), 3);
     if (box.flipped)
-        painter.fillRect(QRect(rect.left(), rect.bottom() + 1 - thick, rect.width(), thick), m_theme.clipping);
+        painter.fillRect(QRect(rect.left(), rect.bottom() + 1 - thick, rect.width(), thick),
+            box.badness ? Theme::textOn(ground) : m_theme.text);
     if (!chosen)
         return;
     painter.setPen(QPen(hasFocus() ? m_theme.accent : m_theme.text, 2));

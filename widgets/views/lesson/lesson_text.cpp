@@ -133,6 +133,11 @@ LessonText::LessonText(QWidget* parent)
     setAccessibleName(tr("Text of the lesson"));
     setOpenLinks(false);
     setFrameShape(QFrame::NoFrame);
+    connect(document()->documentLayout(), &QAbstractTextDocumentLayout::documentSizeChanged, this,
+        [this](const QSizeF& size) { // another font, or a text that is laid out in steps
+            if (m_fitted >= 0 && size.height() > maximumHeight())
+                QMetaObject::invokeMethod(this, &LessonText::fit, Qt::QueuedConnection);
+        });
     connect(this, &QTextBrowser::anchorClicked, this, [](const QUrl& link) {
         if (link.scheme() == QStringLiteral("https") || link.scheme() == QStringLiteral("http"))
             QDesktopServices::openUrl(link);
@@ -215,7 +220,8 @@ PageShade LessonText::look() const
 void LessonText::changeEvent(QEvent* event)
 {
     QTextBrowser::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && m_fitted >= 0)
+    const bool changes = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
+    if (changes && m_fitted >= 0)
         QMetaObject::invokeMethod(this, &LessonText::fit, Qt::QueuedConnection);
 }
 

@@ -21,7 +21,6 @@
 #include "widgets/views/data/data_actions.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
-#include "widgets/views/graph/outline/graph_accessibility.h"
 #include "widgets/views/header/header_strip.h"
 #include "widgets/views/header/other_chip.h"
 #include "widgets/views/header/state_notes.h"
@@ -150,7 +149,6 @@ void MainWindow::buildCentre()
     connect(
         start, &StartPage::openRecent, session, [session](const RecentEntry& entry) { openRecent(*session, entry); });
     m_graph->showHeaderInside();
-    installGraphAccessibility();
     start->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored); // while it is hidden, it must not need room
     m_centre->addWidget(start);
     m_centre->addWidget(m_graph);
@@ -175,6 +173,7 @@ void MainWindow::connectSession()
 {
     connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
     connect(&m_session, &Session::failed, this, [this](const Issue& issue) {
+        m_tellsOfOpening = m_session.busy();
         const SnapshotPtr& shown = m_session.snapshot();
         if (asksToOpenAgain(issue) && (shown->floatFile || shown->quantFile))
             m_errorBar->ask(issue, { { tr("Reload"), [this] { m_session.reload(); } } });
@@ -221,7 +220,8 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
         return;
     showOther(*now);
     if (!now->comparison || !now->comparison->partial) {
-        m_errorBar->hide();
+        if (!std::exchange(m_tellsOfOpening, false))
+            m_errorBar->hide();
         if (m_memory == WindowMemory::Remembered && !m_session.guest())
             m_recent.add(m_session.files(), m_session.project()); // not what an edit makes of them
     }

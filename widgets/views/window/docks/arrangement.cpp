@@ -149,10 +149,9 @@ namespace {
 
 Arrangement fitted(Arrangement a, int lines)
 {
-    if (lines < kWhatIfLines) {
+    if (lines < kWhatIfLines)
         joinWithWhatIf(&a.left, &a.leftHeights);
-        joinWithWhatIf(&a.right, &a.rightHeights);
-    }
+    joinWithWhatIf(&a.right, &a.rightHeights); // beside a lesson
     if (lines < kLeastLines) {
         a.bottomHeight = std::min(a.bottomHeight, kLeastBottom);
         joinGroups(&a.right, &a.rightHeights);
