@@ -4,6 +4,7 @@
 #include "core/agent/protocol/line_cutter.h"
 
 #include <cerrno>
+#include <exception>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -41,6 +42,22 @@ void AgentConnection::letGo(const std::string& why)
 
 void AgentConnection::run()
 {
+    try {
+        listen();
+    } catch (const std::exception&) { // such as no memory: they are let go, and nobody else is
+    }
+    shutdown(m_socket.fd(), SHUT_RDWR); // what waits for them to read an answer waits no longer
+    if (m_server) {
+        m_server->stop();
+        m_server.reset(); // with all that it keeps of the work
+        m_rules.left();
+    }
+    m_over = true;
+}
+
+/// Until either side lets go.
+void AgentConnection::listen()
+{
     const auto line = [this](std::string_view text) { m_server ? m_server->receive(text) : greet(text); };
     const auto tooLong = [this] { m_server ? m_server->receiveTooLong() : greet({}); };
     LineCutter lines({ line, tooLong });
@@ -56,12 +73,6 @@ void AgentConnection::run()
             break;
         lines.add({ bytes, size_t(size) });
     }
-    shutdown(m_socket.fd(), SHUT_RDWR); // what waits for them to read an answer waits no longer
-    if (m_server) {
-        m_server->stop();
-        m_rules.left();
-    }
-    m_over = true;
 }
 
 void AgentConnection::greet(std::string_view line)

@@ -32,6 +32,7 @@ public:
 
 private:
     void run();
+    void listen();
     void greet(std::string_view line);
     bool write(const std::string& line);
 

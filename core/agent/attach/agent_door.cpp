@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/agent/attach/agent_door.h"
 
+#include <cerrno>
+#include <cstring>
+#include <exception>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -16,19 +19,22 @@ constexpr size_t kMostAtOnce = 8;
 
 Result<std::unique_ptr<AgentDoor>> AgentDoor::open(AgentConnection::Rules rules)
 {
+    int ends[2] = { -1, -1 };
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return badUse(std::string("agents cannot attach, no pipe can be made: ") + std::strerror(errno),
+            "close files or windows, and try again");
+    Descriptor woken(ends[0]), wake(ends[1]);
     QS_TRY(WindowSocket socket, makeWindowSocket());
-    return std::unique_ptr<AgentDoor>(new AgentDoor(std::move(socket), std::move(rules)));
+    return std::unique_ptr<AgentDoor>(
+        new AgentDoor(std::move(socket), std::move(woken), std::move(wake), std::move(rules)));
 }
 
-AgentDoor::AgentDoor(WindowSocket socket, AgentConnection::Rules rules)
+AgentDoor::AgentDoor(WindowSocket socket, Descriptor woken, Descriptor wake, AgentConnection::Rules rules)
     : m_socket(std::move(socket))
     , m_rules(std::move(rules))
+    , m_wake(std::move(wake))
+    , m_woken(std::move(woken))
 {
-    int ends[2] = { -1, -1 };
-    if (pipe2(ends, O_CLOEXEC) == 0) {
-        m_woken = Descriptor(ends[0]);
-        m_wake = Descriptor(ends[1]);
-    }
     m_thread = std::thread([this] { run(); });
 }
 
@@ -56,8 +62,12 @@ void AgentDoor::run()
         if (poll(ends, 2, -1) <= 0 || m_stopping)
             continue;
         Descriptor client(accept4(m_socket.listening.fd(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (client.fd() >= 0)
+        if (client.fd() < 0)
+            continue;
+        try {
             take(std::move(client));
+        } catch (const std::exception&) { // no thread or no memory for one more: they are not let in
+        }
     }
 }
 
@@ -67,9 +77,15 @@ void AgentDoor::take(Descriptor client)
     rules.admit = [this](const AttachRequest& request, McpServer::Write write) -> Result<std::unique_ptr<McpServer>> {
         if (m_occupied.exchange(true))
             return badUse("another agent is attached to the window", "detach it there first");
-        auto admitted = m_rules.admit(request, std::move(write));
-        m_occupied = admitted.ok();
-        return admitted;
+        try {
+            auto admitted = m_rules.admit(request, std::move(write));
+            m_occupied = admitted.ok();
+            return admitted;
+        } catch (...) {
+            m_rules.left();
+            m_occupied = false;
+            throw;
+        }
     };
     rules.left = [this] {
         m_rules.left();

@@ -15,7 +15,7 @@ namespace qs {
 /// no agent can make the window wait.
 class AgentDoor {
 public:
-    /// As of AgentConnection; asked for one agent at a time. Issue: no socket can be made.
+    /// As of AgentConnection; asked for one agent at a time. Issue: no socket or pipe can be made.
     static Result<std::unique_ptr<AgentDoor>> open(AgentConnection::Rules rules);
     ~AgentDoor(); ///< closes, removes the socket; waits for what runs, which is cancelled
 
@@ -24,7 +24,7 @@ public:
     void letGo(const std::string& why);
 
 private:
-    AgentDoor(WindowSocket socket, AgentConnection::Rules rules);
+    AgentDoor(WindowSocket socket, Descriptor woken, Descriptor wake, AgentConnection::Rules rules);
     void run();
     void take(Descriptor client);
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -86,13 +87,15 @@ Result<WindowSocket> makeWindowSocket()
 {
     QS_TRY(const std::string folder, madeFolder());
     const std::string path = folder + "/" + newName();
-    QS_TRY(const sockaddr_un address, addressOf(path));
+    const std::string deaf = path + ".new"; // until somebody listens: others would remove it
+    QS_TRY(const sockaddr_un address, addressOf(deaf));
     Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (made.fd() < 0 || bind(made.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return failedAt("agents cannot attach, no socket can be made", path);
-    if (chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0 || listen(made.fd(), 8) != 0) {
+    if (chmod(deaf.c_str(), S_IRUSR | S_IWUSR) != 0 || listen(made.fd(), 8) != 0
+        || rename(deaf.c_str(), path.c_str()) != 0) {
         Issue issue = failedAt("agents cannot attach, nobody can listen at the socket", path);
-        unlink(path.c_str());
+        unlink(deaf.c_str());
         return issue;
     }
     return WindowSocket { std::move(made), path };
