@@ -5,6 +5,8 @@
 #include "core/project/files/used_files.h"
 #include "widgets/session/session.h"
 
+#include <utility>
+
 namespace qs {
 
 OpenWork::OpenWork(const Session& session)
@@ -17,10 +19,19 @@ OpenWork::OpenWork(const Session& session)
 Status OpenWork::mayWrite(const QString& path) const
 {
     FileRoles files;
+    files.reads(m_project, "the project that is open");
+    return mayWrite(path, std::move(files));
+}
+
+Status OpenWork::maySave(const QString& path) const
+{
+    return path.toStdString() == m_project ? mayWrite(path, {}) : mayWrite(path);
+}
+
+Status OpenWork::mayWrite(const QString& path, FileRoles files) const
+{
     addFilesOf(files, m_files);
     addFilesOf(files, *m_shown); // what an edit of the recipe compares is no longer the file that it began with
-    if (path.toStdString() != m_project)
-        files.reads(m_project, "the project that is open");
     files.writes(path.toStdString(), "the new file");
     for (const std::string& beside : filesBeside(path.toStdString()))
         files.writesBeside(beside, "what belongs to the new file");

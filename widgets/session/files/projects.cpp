@@ -67,7 +67,7 @@ void saveProject(Session& session, const QString& path, const QString& layout, c
     request.title = Session::tr("Save %1").arg(fileName(path.toStdString()));
     request.process = [&session, path, done, content = session.content(), saved = projectOf(session, layout),
                           work = OpenWork(session)](const JobContext&) mutable -> Result<std::function<void()>> {
-        QS_CHECK(work.mayWrite(path));
+        QS_CHECK(work.maySave(path));
         QS_CHECK(markFiles(saved));
         QS_CHECK(writeProject(saved, path.toStdString()));
         return std::function<void()>([&session, path, done, content, marks = std::move(saved.files)] {
