@@ -112,9 +112,11 @@ Status AgentServing::start()
         return door.admit(request, std::move(write));
     };
     rules.left = [door] { door.left(); };
-    QS_TRY(m_door, AgentDoor::open(std::move(rules)));
+    auto opened = AgentDoor::open(std::move(rules));
+    if (opened.ok())
+        m_door = std::move(*opened);
     emit changed();
-    return {};
+    return opened.ok() ? Status() : Status(opened.issue());
 }
 
 void AgentServing::stop()

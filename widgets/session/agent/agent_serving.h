@@ -44,7 +44,7 @@ public:
     AgentEdits& edits() { return m_edits; }
 
 signals:
-    void changed();
+    void changed(); ///< also where start() failed
 
 private:
     using DoorMark = std::shared_ptr<const int>; ///< tells one door from another that was closed before
