@@ -11,7 +11,7 @@ public:
     /// Opens other models in the place of those that are open. Issues: work that is not saved would be lost; it may
     /// not be now; whatever opening reports.
     virtual Status open(const Inputs& inputs, const Check& check, const WorkContext& work) = 0;
-    /// Nothing that is open there may be replaced by a file.
+    /// Nothing that is open there may be replaced by a file. Issue also: nothing may be written now.
     virtual Status mayWrite(const std::string& path, const WorkContext& work) = 0;
 };
 

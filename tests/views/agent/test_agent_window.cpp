@@ -4,6 +4,7 @@
 #include "tests/views/agent/attached_agent.h"
 #include "tests/views/support/window_with_work.h"
 #include "widgets/session/agent/agent_serving.h"
+#include "widgets/session/export/exports.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/agent/agent_chip.h"
 
@@ -57,8 +58,12 @@ private slots:
     void refusedEditsStayBehindThePersons();
     void unsavedWorkIsKept();
     void opensInTheWindow();
+    void otherRecipesAreEdits();
+    void openingGoesOn();
     void waitsForDialogsAndLessons();
     void writesOnlyWhereItMay();
+    void projectsAreReplacedByNothing();
+    void writesNothingWhereItOnlyLooks();
     void oneAgentAtATime();
     void windowClosesMidCall();
     void agentDiesMidCall();
@@ -175,7 +180,9 @@ void AgentWindowTest::refusedEditsStayBehindThePersons()
     QVERIFY(agent.hello());
     agent.call("edit_recipe", kExclude);
     m_served->work.setPercentile(99.5);
-    QCOMPARE(m_served->agents().edits().refuse(), 1);
+    const Result<int> stayed = m_served->agents().edits().refuse();
+    QVERIFY(stayed.ok());
+    QCOMPARE(*stayed, 1);
     QCOMPARE(m_served->stack().index(), 2);
     QCOMPARE(m_served->work.percentile(), 99.5);
 }
@@ -221,6 +228,49 @@ void AgentWindowTest::opensInTheWindow()
     QVERIFY(agent.failure("compare", { { "session", "s1" } }).contains("there is no session 's1'"));
 }
 
+/// Of the models that are open.
+void AgentWindowTest::otherRecipesAreEdits()
+{
+    QVERIFY(m_served->work.open(floatAndData()));
+    m_served->work.setPercentile(99.5);
+    AttachedAgent agent(QString::fromStdString(example("")));
+    QVERIFY(agent.hello());
+    const QJsonObject arguments { { "float", "digits_float.onnx" }, { "data", "digits_samples.npz" }, { "limit", 4 },
+        { "recipe", QJsonObject { { "reduce_range", true } } } };
+    QVERIFY(!agent.call("open", arguments).contains("failed"));
+    QVERIFY(m_served->stack().undoText().startsWith("Agent: "));
+    QVERIFY(m_served->work.session.recipe().recipe().reduceRange);
+    QVERIFY(m_served->work.session.unsaved());
+    m_served->stack().undo();
+    QCOMPARE(m_served->work.percentile(), 99.5);
+}
+
+void AgentWindowTest::openingGoesOn()
+{
+    AttachedAgent agent(QString::fromStdString(example("")));
+    QVERIFY(agent.hello());
+    agent.call("edit_recipe", kExclude);
+    Session& session = m_served->work.session;
+    session.forgetUnsaved();
+    Inputs much = floatAndData();
+    much.data = {};
+    much.data.spec = "random:1000000";
+    much.data.shapes["image"] = { 1, 1, 8, 8 };
+    session.openInputs(much); // the person
+    QVERIFY(agent.failure("open", { { "float", "digits_float.onnx" } }).contains("is opening something"));
+    AgentEdits& edits = m_served->agents().edits();
+    QVERIFY(!edits.undo(1).ok());
+    QVERIFY(!edits.refuse().ok());
+    QVERIFY(!edits.allowed());
+    QCOMPARE(m_served->stack().index(), 1);
+    QCOMPARE(session.work(), Session::Work::Opening);
+    QCOMPARE(session.wantedFiles().data.spec, much.data.spec);
+    session.cancel();
+    QVERIFY(m_served->work.idle());
+    QVERIFY(edits.refuse().ok());
+    QCOMPARE(m_served->stack().index(), 0);
+}
+
 void AgentWindowTest::waitsForDialogsAndLessons()
 {
     AttachedAgent agent(m_folder->path());
@@ -258,6 +308,40 @@ void AgentWindowTest::writesOnlyWhereItMay()
     QVERIFY(agent.failure("export", { { "path", "copy.onnx" }, { "format", "json" }, { "overwrite", true } })
                 .contains("the quantized model"));
     QCOMPARE(bytesOf(copy), bytesOf(beside));
+}
+
+void AgentWindowTest::projectsAreReplacedByNothing()
+{
+    const QString project = m_folder->filePath("work.qscope");
+    QVERIFY(m_served->work.saveTo(project));
+    const QByteArray saved = bytesOf(project);
+    AttachedAgent agent(m_folder->path(), { m_folder->path() });
+    QVERIFY(agent.hello());
+    for (const char* format : { "json", "recipe" })
+        QVERIFY(agent.failure("export", { { "path", "work.qscope" }, { "format", format }, { "overwrite", true } })
+                    .contains("the project that is open"));
+    exportReport(m_served->work.session, project); // nor by the person's reports
+    QVERIFY(m_served->work.idle());
+    QCOMPARE(bytesOf(project), saved);
+    m_served->work.setPercentile(99.5);
+    QVERIFY(m_served->work.saveTo(project));
+    QVERIFY(!m_served->work.session.unsaved());
+    QVERIFY(bytesOf(project) != saved);
+}
+
+void AgentWindowTest::writesNothingWhereItOnlyLooks()
+{
+    AttachedAgent agent(m_folder->path(), { m_folder->path() });
+    QVERIFY(agent.hello());
+    const QJsonObject report { { "path", "report.json" }, { "format", "json" } };
+    m_served->agents().edits().setAllowed(false);
+    QVERIFY(agent.failure("export", report).contains("look and not edit"));
+    m_served->agents().edits().setAllowed(true);
+    m_served->work.session.beginGuest();
+    QVERIFY(agent.failure("export", report).contains("takes a lesson"));
+    m_served->work.session.endGuest();
+    QVERIFY(!QFile::exists(m_folder->filePath("report.json")));
+    QVERIFY(!agent.call("export", report).contains("failed"));
 }
 
 void AgentWindowTest::oneAgentAtATime()
@@ -427,6 +511,10 @@ void AgentWindowTest::chipTellsWhoIsThere()
     m_served->choice("agents.attach")->trigger();
     QVERIFY(!m_served->agents().serving());
     QVERIFY(!chip->isVisible());
+    qputenv("XDG_RUNTIME_DIR", m_folder->filePath("none/there").toUtf8());
+    m_served->choice("agents.attach")->trigger();
+    QVERIFY(!m_served->agents().serving());
+    QVERIFY(!m_served->choice("agents.attach")->isChecked()); // it could not start
 }
 
 QTEST_MAIN(AgentWindowTest)

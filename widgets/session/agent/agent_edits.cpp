@@ -53,9 +53,12 @@ void AgentEdits::accept()
     emit changed();
 }
 
-int AgentEdits::refuse()
+Result<int> AgentEdits::refuse()
 {
-    m_allowed = false;
+    setAllowed(false);
+    if (open() > 0 && !m_session.recipe().editable())
+        return badUse(tr("other models are being opened, so the agent's edits were not taken back").toStdString(),
+            tr("refuse them again when that is over").toStdString());
     QUndoStack& stack = m_session.recipe().stack();
     stack.setIndex(stack.index() - open());
     const SavedSteps steps = m_session.recipe().steps();
@@ -77,12 +80,20 @@ Status AgentEdits::possible() const
     return {};
 }
 
-Status AgentEdits::edit(const QString& text, const Recipe& before, const Recipe& after)
+Status AgentEdits::editable() const
 {
     QS_CHECK(possible());
+    if (m_session.recipe().editable())
+        return {};
+    if (m_session.work() == Session::Work::Opening)
+        return badUse("the window is opening other models", "wait until they are open, and look at them");
+    return badUse("what is open in the window has no recipe that can be edited", "open a float model there");
+}
+
+Status AgentEdits::edit(const QString& text, const Recipe& before, const Recipe& after)
+{
+    QS_CHECK(editable());
     RecipeHistory& history = m_session.recipe();
-    if (!history.editable())
-        return badUse("what is open in the window has no recipe that can be edited", "open a float model there");
     if (!(history.recipe() == before))
         return badUse("the person at the window has edited the recipe meanwhile", "look at it and edit it again");
     if (after == before)
@@ -93,7 +104,7 @@ Status AgentEdits::edit(const QString& text, const Recipe& before, const Recipe&
 
 Status AgentEdits::undo(int steps)
 {
-    QS_CHECK(possible());
+    QS_CHECK(editable());
     QUndoStack& stack = m_session.recipe().stack();
     const int end = stack.index();
     if (steps > end)
@@ -107,7 +118,7 @@ Status AgentEdits::undo(int steps)
 
 Status AgentEdits::redo(int steps)
 {
-    QS_CHECK(possible());
+    QS_CHECK(editable());
     QUndoStack& stack = m_session.recipe().stack();
     const int begin = stack.index(), most = stack.count() - begin;
     if (steps > most)

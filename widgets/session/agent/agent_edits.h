@@ -26,10 +26,10 @@ public:
     /// What the agent did so far stays when its edits are refused later.
     void accept();
     /// Takes the open steps back, and allows no more. Gives how many of the agent's steps lie before an edit of the
-    /// person and therefore stay.
-    int refuse();
+    /// person and therefore stay. Issue: other models are being opened, so no step was taken back.
+    Result<int> refuse();
 
-    /// Why nothing may be edited or opened now; one sentence for the agent.
+    /// Why nothing may be edited, opened or written now; one sentence for the agent.
     Status possible() const;
     /// As one step. `before` is what it began with.
     Status edit(const QString& text, const Recipe& before, const Recipe& after);
@@ -40,6 +40,8 @@ signals:
     void changed();
 
 private:
+    Status editable() const;
+
     Session& m_session;
     bool m_allowed = true;
     std::set<WorkStatePtr> m_accepted; ///< states that the person has seen and kept

@@ -72,12 +72,28 @@ Answer<SnapshotPtr> tryToTheEnd(const WindowSession::Window& window, bool& start
 Status mayOpen(const WindowSession::Window& window, const Inputs& inputs)
 {
     QS_CHECK(window.edits.possible());
-    const Inputs& now = window.session.files();
-    const bool otherWork
-        = inputs.floatPath != now.floatPath || inputs.quantPath != now.quantPath || inputs.recipe.has_value();
-    if (otherWork && window.session.unsaved())
+    Session& session = window.session;
+    if (session.work() == Session::Work::Opening || session.jobs().running(QStringLiteral("roles")))
+        return badUse("the window is opening something", "wait until that is open, and look at it");
+    if (session.openingOf(inputs).otherModels && session.unsaved())
         return badUse("what the person at the window works on is not saved and would be lost",
             "ask them to save it, or go on with what is open");
+    return {};
+}
+
+/// A recipe for the models that are open is an edit like others: the person's goes back by undo.
+Status beginOpening(const WindowSession::Window& window, Inputs inputs)
+{
+    QS_CHECK(mayOpen(window, inputs));
+    Session& session = window.session;
+    if (inputs.recipe && !session.openingOf(inputs).otherModels) {
+        const Recipe now = session.recipe().recipe();
+        if (!(*inputs.recipe == now))
+            QS_CHECK(window.edits.edit(QStringLiteral("open with another recipe"), now, *inputs.recipe));
+        inputs.recipe.reset();
+    }
+    window.ear.forget();
+    session.openInputs(inputs);
     return {};
 }
 
@@ -234,11 +250,9 @@ Status WindowSession::open(const Inputs& inputs, const Check& check, const WorkC
         work.cancel,
         [window = m_window, inputs, started = std::make_shared<bool>(false)]() -> Answer<void> {
             if (!*started) {
-                if (Status may = mayOpen(window, inputs); !may.ok())
-                    return may;
+                if (Status begun = beginOpening(window, inputs); !begun.ok())
+                    return begun;
                 *started = true;
-                window.ear.forget();
-                window.session.openInputs(inputs);
                 return std::nullopt;
             }
             if (window.session.busy())
@@ -250,8 +264,10 @@ Status WindowSession::open(const Inputs& inputs, const Check& check, const WorkC
 
 Status WindowSession::mayWrite(const std::string& path, const WorkContext& work)
 {
-    QS_TRY(const OpenWork open, m_window.gui.ask<OpenWork>(work.cancel, [window = m_window] {
-        return Answer<OpenWork>(OpenWork(window.session));
+    QS_TRY(const OpenWork open, m_window.gui.ask<OpenWork>(work.cancel, [window = m_window]() -> Answer<OpenWork> {
+        if (const Status may = window.edits.possible(); !may.ok())
+            return Result<OpenWork>(may.issue());
+        return Result<OpenWork>(OpenWork(window.session));
     }));
     return open.mayWrite(QString::fromStdString(path));
 }

@@ -19,10 +19,12 @@ void setServing(AgentServing& serving, Session& session, bool on)
 
 void refuseEdits(AgentServing& serving, Session& session)
 {
-    const int left = serving.edits().refuse();
-    if (left > 0)
+    const Result<int> left = serving.edits().refuse();
+    if (!left.ok())
+        emit session.failed(left.issue());
+    else if (*left > 0)
         emit session.failed(
-            badUse(tr("%n edit(s) of the agent lie before an edit of yours and stay", left).toStdString(),
+            badUse(tr("%n edit(s) of the agent lie before an edit of yours and stay", *left).toStdString(),
                 tr("undo yours first, or choose the step in Edit, History").toStdString()));
 }
 
