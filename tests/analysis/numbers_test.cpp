@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/measured.h"
+#include "core/analysis/rows/parameter_difference.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
 #include "tests/support/helper_call.h"
@@ -82,6 +83,7 @@ private slots:
     void nonFiniteAreCountedApart();
     void nodeAlone();
     void weightNumbers();
+    void parametersOfNegativeScales();
     void outputsAndAccuracy();
     void samplesAddUp();
     void equalForAnyThreads();
@@ -352,6 +354,23 @@ void NumbersTests::weightNumbers()
     QVERIFY(close(w.perTensorSqnrDb, decibel(signal0 + signal1, noise), 1e-4));
     QVERIFY(close(w.usedCodes, 4.0 / 256));
     QVERIFY(!w.bias);
+}
+
+/// ONNX Runtime's symmetric blocks may have them.
+void NumbersTests::parametersOfNegativeScales()
+{
+    Comparison a;
+    a.weights.resize(1);
+    a.weights[0].name = "w";
+    a.weights[0].params = { DType::Int8, { -0.01f, -0.03f }, { 0, 0 }, 1 };
+    Comparison b = a;
+    QVERIFY(parameterDifferences(a, b).at(0).same);
+    QVERIFY(close(parameterDifferences(a, b).at(0).scaleRatio, 1));
+    b.weights[0].params.scale[1] = -0.06f;
+    QVERIFY(!parameterDifferences(a, b).at(0).same);
+    QVERIFY(std::abs(*parameterDifferences(a, b).at(0).scaleRatio - 2) < 1e-6);
+    b.weights[0].params.scale[1] = 0.03f; // turned round, so the codes stand for other values
+    QVERIFY(!parameterDifferences(a, b).at(0).same);
 }
 
 void NumbersTests::outputsAndAccuracy()

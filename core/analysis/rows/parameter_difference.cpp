@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/parameter_difference.h"
 
+#include "core/tensor/largest_scale.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -52,7 +54,8 @@ bool sameParameters(const TensorParameters& a, const TensorParameters& b)
         || zeroPoints(p) != zeroPoints(q) || p.zeroRest != q.zeroRest || (p.scale.size() > 1 && p.axis != q.axis))
         return false;
     for (size_t i = 0; i < p.scale.size(); ++i)
-        if (std::fabs(double(p.scale[i]) - q.scale[i]) > kEqualScales * std::max(p.scale[i], q.scale[i]))
+        if (std::fabs(double(p.scale[i]) - q.scale[i])
+            > kEqualScales * std::max(std::fabs(p.scale[i]), std::fabs(q.scale[i])))
             return false;
     return true;
 }
@@ -168,11 +171,9 @@ private:
         d.node = node;
         d.opType = opType;
         d.same = d.a && d.b && sameParameters(*d.a, *d.b);
-        if (d.a && d.b && !d.a->params.scale.empty() && !d.b->params.scale.empty()) {
-            const double low = std::ranges::max(d.a->params.scale);
-            if (low > 0)
-                d.scaleRatio = double(std::ranges::max(d.b->params.scale)) / low;
-        }
+        if (d.a && d.b && !d.b->params.scale.empty())
+            if (const double largest = largestScale(d.a->params); largest > 0)
+                d.scaleRatio = largestScale(d.b->params) / largest;
         m_found.push_back(std::move(d));
     }
 

@@ -24,7 +24,7 @@ struct ParameterDifference {
     Kind kind = Kind::Activation;
     std::optional<TensorParameters> a, b; ///< empty where that file has no quantizer for it
     bool same = false; ///< equal type, axis and zero points, scales within 1e-6
-    Number scaleRatio; ///< largest scale of b over largest of a
+    Number scaleRatio; ///< largest scale of b over largest of a, by magnitude
     /// What b's quantizer gives at this tensor over a's, dB: the noise that both inherit is taken to be that of the
     /// better file, to which each adds its own (a constant: at the output of its node).
     double gainDb = 0;

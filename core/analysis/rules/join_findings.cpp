@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
+#include "core/tensor/largest_scale.h"
 
 #include <fmt/format.h>
 
@@ -108,10 +109,10 @@ void findExtremeConstants(const Comparison& c, std::vector<Finding>& found)
     }
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
-        if (row.bias || row.params.scale.empty() || double(std::ranges::max(row.params.scale)) * 255 < kExtreme)
+        if (row.bias || row.params.scale.empty() || largestScale(row.params) * 255 < kExtreme)
             continue;
         const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
-        finish(weightFinding(c, i, Rule::ExtremeConstant), std::ranges::max(row.params.scale), { -most, most });
+        finish(weightFinding(c, i, Rule::ExtremeConstant), largestScale(row.params), { -most, most });
     }
 }
 

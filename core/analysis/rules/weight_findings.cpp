@@ -2,6 +2,7 @@
 #include "core/analysis/rules/findings.h"
 
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/largest_scale.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ bool hasWrongElements(const WeightRow& row)
         elements *= double(size);
     if (*row.offByMoreThanHalfStep > kDifferingShare && *row.offByMoreThanHalfStep * elements > kFewElements)
         return false;
-    return row.similarity.maxAbsError.value_or(0) > kFewSteps * double(std::ranges::max(row.params.scale));
+    return row.similarity.maxAbsError.value_or(0) > kFewSteps * largestScale(row.params);
 }
 
 } // namespace
@@ -123,7 +124,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             ? fmt::format(
                 "A few elements ({:.3f} %) are off by up to {:.4g}, {:.0f} steps, all others are rounded well.",
                 100 * *row.offByMoreThanHalfStep, *row.similarity.maxAbsError,
-                *row.similarity.maxAbsError / double(std::ranges::max(row.params.scale)))
+                *row.similarity.maxAbsError / largestScale(row.params))
             : fmt::format("{:.1f} % of the elements are off by more than half a step without being clipped: {}.",
                 100 * *row.offByMoreThanHalfStep,
                 unrelated ? "other weights, or a scale or axis that is not theirs"
