@@ -18,6 +18,9 @@ using NodeNames = std::set<std::string>;
 
 constexpr const char* kLastProduct = "/lm_head/MatMul"; ///< what the builder calls the last one
 
+/// What the builder stores weights with that are to have so many bits: it knows 4 and 8.
+int builderBits(int bits) { return bits == 8 ? 8 : 4; }
+
 std::string layerName(size_t layer) { return "/model/layers." + std::to_string(layer) + "/"; }
 
 /// The builder's group "mixed_layers", as far as the model has its nodes: of some layers (the first and last eighth,
@@ -49,7 +52,7 @@ public:
     OptionsForBuilder(const FloatModel& model, const Recipe& recipe, const std::vector<BlockProduct>& products)
         : m_recipe(recipe)
         , m_options(recipe.weightOnly)
-        , m_bits(int(dtypeBits(recipe.weightType)))
+        , m_bits(builderBits(int(dtypeBits(recipe.weightType))))
     {
         const std::string genai = "onnxruntime-genai";
         if (!model.draft.producer.starts_with(genai))
@@ -58,8 +61,9 @@ public:
             const std::string& name = model.draft.nodes[product.node].name;
             m_real = product.matrix.dtype();
             m_products.insert(name);
-            if (product.rules.bits != m_bits)
+            if (builderBits(product.rules.bits) != m_bits)
                 m_others.insert(name);
+            m_twoBits = m_twoBits || product.rules.bits == 2;
             m_ownSizes += product.rules.blockSize != m_options.blockSize;
         }
         for (const DraftNode& node : model.draft.nodes)
@@ -103,7 +107,7 @@ private:
         if (m_options.algorithm == WeightOnlyAlgorithm::Hqq || m_options.algorithm == WeightOnlyAlgorithm::Gptq)
             m_unsaid.push_back("the builder has no " + std::string(nameIn(kWeightOnlyAlgorithms, m_options.algorithm))
                 + " and rounds to nearest");
-        if (m_bits == 2)
+        if (m_twoBits)
             m_unsaid.push_back("the builder has no 2 bits, so what is left at them gets 4");
         if (m_ownSizes > 0)
             m_unsaid.push_back(
@@ -176,12 +180,13 @@ private:
 
     const Recipe& m_recipe;
     const WeightOnlyOptions& m_options;
-    int m_bits;
+    int m_bits; ///< of the builder: 4 or 8
     DType m_real = DType::Float32;
     NodeNames m_products; ///< in codes
-    NodeNames m_others; ///< of these: of other bits
+    NodeNames m_others; ///< of these: of other bits, as the builder knows them
     std::vector<std::string> m_floats; ///< with a constant weight that stays float
     size_t m_ownSizes = 0; ///< with a block size of their own
+    bool m_twoBits = false; ///< some have 2
     std::vector<std::string> m_unsaid;
 };
 
