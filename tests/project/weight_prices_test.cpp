@@ -183,10 +183,13 @@ private slots:
     void alonesAreRecipes();
     void anyThreadsAndBudget();
     void fixedTypesAndPatterns();
+    void tablesAreInCodes();
+    void layersAreOfTheModel();
     void limits();
     void cancels();
     void genaiFilesGoAlong();
     void saysItToTheBuilder();
+    void saysTwoBitsToTheBuilder();
 };
 
 void WeightPricesTests::raisesWhatFourBitsRuin_data()
@@ -355,6 +358,34 @@ void WeightPricesTests::fixedTypesAndPatterns()
     QVERIFY(!other.ok() && other.issue().kind == IssueKind::BadUse);
 }
 
+/// What is no unit stays in codes beside all units in float, but not beside one alone.
+void WeightPricesTests::tablesAreInCodes()
+{
+    const Case files;
+    Inputs inputs = files.inputs();
+    inputs.recipe->opTypes = { "MatMul", "Gather" };
+    PriceRequest request;
+    request.only = { "n_ruined" };
+    const WeightPrices prices = measured(opened(inputs), request);
+    const UnitPrice& unit = prices.units.at(0);
+    QVERIFY(lossOf(unit.alone[2], prices.by) < 1e-9);
+    QVERIFY(lossOf(unit.alone[2], prices.by) < lossOf(unit.alone[1], prices.by));
+    QVERIFY(lossOf(prices.references[2].score, prices.by) > 1e-6);
+}
+
+void WeightPricesTests::layersAreOfTheModel()
+{
+    const Case files;
+    GraphDraft draft = network(true);
+    for (DraftNode& node : draft.nodes)
+        if (node.is("MatMul"))
+            node.name = (node.name == "n_plain" ? "/layers.0/" : "/layers.1/") + node.name;
+    const auto units = PricedUnits::make(draft, *files.inputs().recipe, nullptr, { "/layers.0/*" }, 1);
+    QVERIFY(units.ok());
+    QCOMPARE(units->units().size(), size_t(1));
+    QCOMPARE(units->units()[0].layer, std::string("/layers.0"));
+}
+
 void WeightPricesTests::limits()
 {
     const Case files;
@@ -432,6 +463,23 @@ void WeightPricesTests::saysItToTheBuilder()
     QVERIFY(!extra.contains("matmul_mixed_precision")); // the node is in no group that it knows
     QVERIFY(QString::fromStdString(options->unsaid).contains("groups of nodes alone"));
     QVERIFY(!builderOptions(snapshot->quantization->prepared, quantscopeRecipe()).ok());
+}
+
+/// The builder begins with 4 bits then, so weights of 4 bits are no exception.
+void WeightPricesTests::saysTwoBitsToTheBuilder()
+{
+    const Case files;
+    Inputs inputs = files.inputs(DType::UInt2);
+    inputs.recipe->weightOnly.nodes["n_ruined"].type = DType::UInt8;
+    inputs.recipe->weightOnly.nodes["n_plain"].type = DType::UInt4;
+    const SnapshotPtr snapshot = opened(inputs);
+    const auto options = builderOptions(snapshot->quantization->prepared, *inputs.recipe);
+    QVERIFY(options.ok());
+    const auto json = nlohmann::json::parse(options->text);
+    const auto& weights = json["target_options"]["quant_config"]["weights"];
+    QCOMPARE(weights["type"].get<std::string>(), std::string("uint4"));
+    QCOMPARE(weights["overrides"].dump(), std::string(R"([{"match":{"name":"n_ruined"},"type":"int8"}])"));
+    QVERIFY(QString::fromStdString(options->unsaid).contains("no 2 bits"));
 }
 
 QTEST_APPLESS_MAIN(WeightPricesTests)

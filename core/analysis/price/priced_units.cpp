@@ -75,13 +75,13 @@ Result<PricedUnits> PricedUnits::make(const GraphDraft& prepared, const Recipe& 
     if (result.m_units.empty())
         return badInput("no MatMul of the model reads a constant that the recipe stores in blocks",
             prepared.source().path, "give a model with such weights, and do not exclude all of them");
-    QS_CHECK(result.keep(only));
     std::vector<std::string> names;
     for (const PricedUnit& unit : result.m_units)
         names.push_back(unit.name);
-    const auto layers = layersOf(names);
+    const auto layers = layersOf(names); // which take all names to be told
     for (size_t u = 0; u < layers.size(); ++u)
         result.m_units[u].layer = layers[u];
+    QS_CHECK(result.keep(only));
     return result;
 }
 

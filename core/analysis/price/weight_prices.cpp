@@ -97,13 +97,16 @@ private:
         return {};
     }
 
-    /// First all units at each entry of the ladder, then each alone in each type. Float changes nothing.
+    /// First all units at each entry of the ladder, then each alone in each type, at last none: nothing is in codes,
+    /// not even the recipe's weights that are no units.
     Status measureUnits()
     {
         const size_t all = m_result.references.size(), types = floats(), units = m_result.units.size();
         const auto plan = [&](size_t variant) -> Result<PlanPtr> {
             if (variant < all)
                 return planAt(m_result.references[variant]);
+            if (variant == all + units * types)
+                return planOf(m_units->prepared());
             const size_t unit = (variant - all) / types, store = (variant - all) % types;
             QS_TRY(const GraphDraft alone, m_units->alone(unit, store));
             const StoredBytes stored = storedBytes(m_units->prepared(), alone);
@@ -112,13 +115,13 @@ private:
                 m_result.units[unit].bytes[floats()] = stored.floats;
             return planOf(alone);
         };
-        QS_TRY(const auto scores, m_runs->measure(all + units * types, plan, "prices"));
+        QS_TRY(const auto scores, m_runs->measure(all + units * types + 1, plan, "prices"));
         for (size_t store = 0; store < all; ++store)
             m_result.references[store].score = scores[store];
-        for (size_t v = all; v < scores.size(); ++v)
+        for (size_t v = all; v < all + units * types; ++v)
             m_result.units[(v - all) / types].alone[(v - all) % types] = scores[v];
         for (UnitPrice& unit : m_result.units)
-            unit.alone[floats()] = m_result.references[floats()].score;
+            unit.alone[floats()] = scores.back();
         const bool guesses = m_result.references[floats()].score.positions > 0;
         m_result.by = guesses ? PriceLoss::Divergence : PriceLoss::Noise;
         m_tried = m_result.references;
