@@ -139,6 +139,12 @@ private slots:
         QVERIFY(std::abs(kl - chosen["kl_mean"].get<double>()) <= 1e-12);
         const Outcome table = quantscope(files.command() + QStringList { "--max-kl", "0.01" });
         QVERIFY(table.code == 0 && table.out.contains("bytes int8") && table.out.contains("chosen: "));
+        const QStringList renamed { "--units-only", "--max-kl", "1000", "-o", files.file("out/other.onnx"), "--json",
+            "-" };
+        const json warnings = parsed(quantscope(files.command() + renamed).out)["warnings"];
+        QVERIFY(std::ranges::any_of(warnings, [](const json& warning) {
+            return QString::fromStdString(warning.get<std::string>()).contains("'other.onnx'");
+        }));
     }
 
     void badPrice_data()

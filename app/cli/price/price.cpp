@@ -178,7 +178,8 @@ Status runPrice(const PriceOptions& o, const PriceRequest& request, const Snapsh
     clearProgress(context.common);
     printWarnings(snapshot->warnings, context.common);
     printWarnings(made.warnings, context.common);
-    const PriceReport report { *snapshot, prices, recipe.start, chosen ? &*chosen : nullptr, made.unsaid };
+    const PriceReport report { *snapshot, prices, recipe.start, chosen ? &*chosen : nullptr, made.unsaid,
+        made.warnings };
     const ReportInfo info { peakMemoryBytes(), context.common.verbose };
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json, priceJson(report, info)));

@@ -6,6 +6,8 @@
 #include "core/report/text/text_table.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace qs {
@@ -41,7 +43,7 @@ private:
     bool m_kl;
 };
 
-/// By what the first bits more take away of the loss for a byte, alone.
+/// By what the first bits more take away of the loss for a byte, alone; last where neither loss can be told.
 std::vector<size_t> byWorth(const WeightPrices& prices)
 {
     std::vector<size_t> order(prices.units.size());
@@ -49,7 +51,8 @@ std::vector<size_t> byWorth(const WeightPrices& prices)
     const auto worth = [&](size_t u) {
         const UnitPrice& unit = prices.units[u];
         const double cost = double(unit.bytes[1]) - double(unit.bytes[0]);
-        return (lossOf(unit.alone[0], prices.by) - lossOf(unit.alone[1], prices.by)) / std::max(cost, 1.0);
+        const double gain = lossOf(unit.alone[0], prices.by) - lossOf(unit.alone[1], prices.by);
+        return std::isnan(gain) ? -std::numeric_limits<double>::infinity() : gain / std::max(cost, 1.0);
     };
     std::ranges::stable_sort(order, [&](size_t a, size_t b) { return worth(a) > worth(b); });
     return order;
@@ -199,7 +202,9 @@ std::string priceJson(const PriceReport& report, const ReportInfo& info)
         { "chosen", report.chosen ? pointJson(prices, *report.chosen) : Json(nullptr) } };
     if (!report.unsaid.empty())
         json["not_said"] = report.unsaid;
-    json["warnings"] = report.snapshot.warnings;
+    std::vector<std::string> warnings = report.snapshot.warnings;
+    warnings.insert(warnings.end(), report.warnings.begin(), report.warnings.end());
+    json["warnings"] = std::move(warnings);
     json["time_ms"] = { { "load", report.snapshot.timing.loadMs }, { "measure", prices.unitsMs + prices.searchMs },
         { "units", prices.unitsMs }, { "steps", prices.searchMs } };
     json["peak_memory_bytes"] = info.peakMemoryBytes;

@@ -6,6 +6,7 @@
 #include "core/report/report.h"
 
 #include <string>
+#include <vector>
 
 namespace qs {
 
@@ -16,6 +17,7 @@ struct PriceReport {
     std::string recipe; ///< what the recipe began with
     const PricePoint* chosen = nullptr; ///< by the user's limit; null: none was given
     std::string unsaid = {}; ///< BuilderOptions::unsaid
+    std::vector<std::string> warnings = {}; ///< beside those of the snapshot
 };
 
 std::string priceJson(const PriceReport& report, const ReportInfo& info);
