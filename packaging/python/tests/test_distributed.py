@@ -238,6 +238,40 @@ def test_recipes_are_files_of_the_job(folder, tmp_path):
         assert numbers(whole.merge([whole.run(index) for index in whole])) == numbers(expected)
 
 
+def test_changed_files_are_other_work(folder, tmp_path, monkeypatch):
+    """Each file that is read is part of the key: options, data in folders, weights beside a model."""
+    recipe, model, sets = tmp_path / "recipe.json", tmp_path / "float.onnx", tmp_path / "sets"
+    model.write_bytes((folder / "float.onnx").read_bytes())
+    recipe.write_text('{"per_channel": true}')
+    (sets / "class").mkdir(parents=True)
+    (sets / "class" / "one.png").write_bytes(b"1")
+    keys = []
+
+    def key(path="recipe.json"):
+        place = tmp_path / "states"
+        whole = distributed.ComparisonJob.of(model, None, sets, shards=2, folder=place, recipe=path)
+        assert whole.options["recipe"] == str(recipe)
+        keys.append(whole.key)
+        return whole.key
+
+    monkeypatch.chdir(tmp_path)
+    assert key() == key(recipe) == key(str(recipe))
+    recipe.write_text('{"per_channel": true}')  # written anew, but the same
+    assert key() == keys[0]
+    recipe.write_text('{"per_channel": null}')
+    key()
+    (sets / "class" / "two.png").write_bytes(b"2")
+    key()
+    os.utime(sets / "class" / "one.png", ns=(1, 1))
+    key()
+    for name in ("float.onnx.data", "float.onnx_data", "float.data"):
+        (tmp_path / name).write_bytes(b"weights")
+        key()
+        os.utime(tmp_path / name, ns=(1, 1))
+        key()
+    assert len(set(keys[3:])) == len(keys[3:])
+
+
 def test_calibration_of_folders(tmp_path):
     """Samples of various lengths, one without any value, and more shards than samples."""
     two_inputs(tmp_path / "two.onnx")

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set
 
 from .._version import version
 from ..errors import BadInput, BadUse, Cancelled
@@ -17,7 +17,10 @@ from ..paths import FilePath
 from ..program import Check
 
 OF_EACH = {"threads", "memory_limit"}  # options that change no number
-_PATHS = {"reference", "map", "ranges", "preprocess", "calibration_data", "class_names", "gate", "tokenizer", "text"}
+_READ = {"recipe", "like", "reference", "map", "ranges", "preprocess", "calibration_data", "class_names", "gate"}
+_READ |= {"tokenizer", "text", "framework", "device"}
+_PATHS = _READ | {"calibration_cache"}  # which shards write themselves
+_SMALL = 1 << 20  # bytes of a file that is told by what it holds
 
 
 def data_path(data: Any) -> Optional[str]:
@@ -35,27 +38,78 @@ def data_path(data: Any) -> Optional[str]:
 def absolute(options: Mapping[str, Any]) -> Dict[str, Any]:
     """Options whose paths do not depend on where a process stands."""
     return {
-        name: os.path.abspath(value) if name in _PATHS and isinstance(value, (str, os.PathLike)) else value
+        name: data_path(value) if name in _PATHS and isinstance(value, (str, os.PathLike)) else value
         for name, value in options.items()
     }
 
 
-def _about(path: Optional[str]) -> Sequence[Any]:
-    """What tells a file from the one that was there before."""
+def _state(path: str) -> Sequence[Any]:
+    """Size and time of a file."""
+    found = os.stat(path)
+    return [path, found.st_size, found.st_mtime_ns]
+
+
+def _in_folder(path: str, seen: Set[str]) -> Iterator[Sequence[Any]]:
+    """All files of a folder and the folders in it, each folder once."""
+    real = os.path.realpath(path)
+    if real in seen:
+        return
+    seen.add(real)
+    for entry in sorted(os.scandir(path), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _in_folder(entry.path, seen)
+        elif entry.is_file():
+            yield _about_one(entry.path)
+
+
+def _beside(path: str) -> Iterator[Sequence[Any]]:
+    """Files that hold a model's weights, by how they are called: model.onnx.data, model.onnx_data, model.data."""
+    folder, name = os.path.split(path)
+    stem = os.path.splitext(name)[0]
+    for other in sorted(os.listdir(folder)):
+        if other != name and (other.startswith(name) or other in (stem + ".data", stem + "_data")):
+            yield _about_one(os.path.join(folder, other))
+
+
+def _about_one(path: str) -> Sequence[Any]:
+    """A file alone, which somebody may just have removed."""
     try:
-        found = os.stat(path or "")
+        return _state(path)
     except OSError:
         return [path]
-    return [path, found.st_size, found.st_mtime_ns]
+
+
+def _about(path: Optional[str]) -> Sequence[Any]:
+    """What tells a file, or a folder, from the one that was there before."""
+    try:
+        if not path or not os.path.exists(path):
+            return [path]
+        if os.path.isdir(path):
+            return [path, *_in_folder(path, set())]
+        return [*_about_one(path), *_beside(path)]
+    except OSError:  # of a folder that cannot be listed
+        return _about_one(path or "")
+
+
+def _about_option(path: str) -> Sequence[Any]:
+    """The same of a file that an option names, which may be written anew with what it held."""
+    try:
+        if os.path.isfile(path) and os.path.getsize(path) <= _SMALL and not path.endswith(".onnx"):
+            with open(path, "rb") as file:
+                return [path, hashlib.sha256(file.read()).hexdigest()]
+    except OSError:
+        return [path]
+    return _about(path)
 
 
 def fingerprint(command: str, files: Sequence[Optional[str]], shards: int, options: Mapping[str, Any]) -> str:
     """Equal for equal work on files that nobody changed, by any number of threads."""
-    given = {
-        name: str(value) if isinstance(value, os.PathLike) else value
-        for name, value in sorted(options.items())
-        if value is not None and name not in OF_EACH
-    }
+    given: Dict[str, Any] = {}
+    for name, value in sorted(options.items()):
+        if value is None or name in OF_EACH:
+            continue
+        text = os.fspath(value) if isinstance(value, os.PathLike) else value
+        given[name] = _about_option(text) if name in _READ and isinstance(text, str) else text
     about = [version, command, shards, [_about(file) for file in files], given]
     return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()[:16]
 
