@@ -77,14 +77,25 @@ void LessonWindowTest::wholeLesson()
         return text->verticalScrollBar()->isVisible()
             || text->document()->size().height() <= text->viewport()->height() + 1;
     };
+    const auto sizes = [&] {
+        return QStringLiteral("step %1: text %2 x %3, room %4 x %5, at most %6, %7")
+            .arg(lesson.run.progress().step + 1)
+            .arg(text->document()->size().width())
+            .arg(text->document()->size().height())
+            .arg(text->viewport()->width())
+            .arg(text->viewport()->height())
+            .arg(text->maximumHeight())
+            .arg(lesson.run.shown().answered ? "answered" : "asked")
+            .toUtf8();
+    };
     const size_t steps = lesson.run.lesson().taught();
     for (size_t i = 0; i < steps; ++i) {
         QCOMPARE(lesson.run.progress().step, i);
         QVERIFY(!lesson.run.shown().text.contains(u'{'));
-        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), qPrintable(lesson.run.shown().text), 3000);
+        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), sizes().constData(), 3000);
         if (lesson.run.step().question)
             QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
-        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), qPrintable(lesson.run.shown().text), 3000);
+        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), sizes().constData(), 3000);
         if (i + 1 < steps)
             QVERIFY(lesson.click("lessonNext"));
     }

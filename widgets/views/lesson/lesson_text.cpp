@@ -197,6 +197,8 @@ void LessonText::fit()
 void LessonText::showBarWhereNeeded()
 {
     setVerticalScrollBarPolicy(height() < maximumHeight() ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
+    if (document()->textWidth() != viewport()->width()) // as it was beside a bar that is gone
+        document()->setTextWidth(viewport()->width());
 }
 
 void LessonText::resizeEvent(QResizeEvent* event)
