@@ -5,11 +5,13 @@
 #include "tests/views/support/example_window.h"
 #include "widgets/views/lesson/lesson_panel.h"
 #include "widgets/views/lesson/lesson_room.h"
+#include "widgets/views/lesson/lesson_text.h"
 
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QRadioButton>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTemporaryDir>
 
@@ -49,6 +51,13 @@ struct LessonWindow {
             if (lesson.id == id)
                 return lesson.folder;
         return {};
+    }
+    /// Nothing of the step's text is cut where there is no bar.
+    bool textInReach() const
+    {
+        const auto* text = panel.findChild<LessonText*>();
+        const double room = text->viewport()->height() + 1;
+        return text->verticalScrollBar()->isVisible() || text->document()->size().height() <= room;
     }
     bool quiet()
     {

@@ -8,7 +8,6 @@
 #include "widgets/session/lesson/setup_change.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/lesson/lesson_paper.h"
-#include "widgets/views/lesson/lesson_text.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/named_layouts.h"
 
@@ -16,7 +15,6 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMessageBox>
-#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -72,30 +70,14 @@ void LessonWindowTest::wholeLesson()
     LessonWindow lesson(example);
     QSignalSpy failed(&lesson.run, &LessonRun::failed);
     QVERIFY(lesson.begin(id));
-    const auto* text = lesson.panel.findChild<LessonText*>();
-    const auto wholeOrScrolled = [text] { // nothing of the text is out of reach
-        return text->verticalScrollBar()->isVisible()
-            || text->document()->size().height() <= text->viewport()->height() + 1;
-    };
-    const auto sizes = [&] {
-        return QStringLiteral("step %1: text %2 x %3, room %4 x %5, at most %6, %7")
-            .arg(lesson.run.progress().step + 1)
-            .arg(text->document()->size().width())
-            .arg(text->document()->size().height())
-            .arg(text->viewport()->width())
-            .arg(text->viewport()->height())
-            .arg(text->maximumHeight())
-            .arg(lesson.run.shown().answered ? "answered" : "asked")
-            .toUtf8();
-    };
     const size_t steps = lesson.run.lesson().taught();
     for (size_t i = 0; i < steps; ++i) {
         QCOMPARE(lesson.run.progress().step, i);
         QVERIFY(!lesson.run.shown().text.contains(u'{'));
-        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), sizes().constData(), 3000);
+        QTRY_VERIFY2_WITH_TIMEOUT(lesson.textInReach(), id.toUtf8(), 3000);
         if (lesson.run.step().question)
             QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
-        QTRY_VERIFY2_WITH_TIMEOUT(wholeOrScrolled(), sizes().constData(), 3000);
+        QTRY_VERIFY2_WITH_TIMEOUT(lesson.textInReach(), id.toUtf8(), 3000);
         if (i + 1 < steps)
             QVERIFY(lesson.click("lessonNext"));
     }

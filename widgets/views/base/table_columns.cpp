@@ -21,7 +21,7 @@ constexpr int kFirstLeast = 110, kFirstUsual = 150; ///< font units
 constexpr int kLongestWord = 8; ///< letters
 constexpr int kFirstCheck = 28; ///< the box of the recipe, or a picture, before the name
 constexpr int kCellPadding = 15, kNarrowPadding = 12;
-constexpr size_t kFewest = 3; ///< columns that stay in any case
+constexpr size_t kFewest = 4; ///< columns that stay in any case
 constexpr int kWidestText = 26; ///< letters: a longer text may end with an ellipsis
 
 } // namespace

@@ -4,7 +4,6 @@
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/graph/geometry/minimap_size.h"
 #include "widgets/views/graph/group_painter.h"
-#include "widgets/views/graph/outline/graph_accessibility.h"
 
 #include <QApplication>
 #include <QHelpEvent>
@@ -34,7 +33,6 @@ constexpr double kSlack = 80; ///< pixels of the drawing that stay visible when 
 GraphCanvas::GraphCanvas(QWidget* parent)
     : QWidget(parent)
 {
-    installGraphAccessibility(); // before a name has an interface made for it
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Graph"));

@@ -21,6 +21,7 @@
 #include "widgets/views/data/data_actions.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/graph/outline/graph_accessibility.h"
 #include "widgets/views/header/header_strip.h"
 #include "widgets/views/header/other_chip.h"
 #include "widgets/views/header/state_notes.h"
@@ -57,6 +58,13 @@ namespace {
 /// In a project, between the layout of the panels and what the graph shows.
 constexpr QLatin1Char kLayoutBorder(';');
 
+/// What reads the graph to people is there first: a name has an interface made at once.
+GraphPanel* makeGraph(Session& session, RecipeView& recipe, QWidget* parent)
+{
+    installGraphAccessibility();
+    return new GraphPanel(session, recipe, GraphPanel::Pane::First, parent);
+}
+
 } // namespace
 
 MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent)
@@ -75,7 +83,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_recovery(new RecoveryBar(session, this))
     , m_unsaved(
           new UnsavedQuestion(session, *this, [this](const auto& done) { saveProject(m_session.project(), done); }))
-    , m_graph(new GraphPanel(session, *m_recipe, GraphPanel::Pane::First, this))
+    , m_graph(makeGraph(session, *m_recipe, this))
     , m_status(new QLabel(this))
     , m_dropHint(new DropHint(session, *this))
     , m_tour(new Tour(*this, session, [this](const QString& name) { return revealed(name); }))
