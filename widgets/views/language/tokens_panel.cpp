@@ -6,6 +6,7 @@
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/open_dialogs.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/language/blame_tree.h"
 #include "widgets/views/language/token_lines.h"
@@ -25,6 +26,7 @@ namespace qs {
 
 namespace {
 
+constexpr int kLeastContent = 100; ///< font units: two lines of tokens, or what blame sums up and two of its rows
 constexpr size_t kNewTokens[] { 16, 32, 64, 128, 256 };
 
 QLabel* wrappedLabel(const QString& name, QWidget* parent)
@@ -98,6 +100,7 @@ TokensPanel::TokensPanel(Session& session, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_hint, 1);
     column->addWidget(m_splitter, 1);
+    content->setMinimumHeight(fontUnits(fontMetrics(), kLeastContent)); // blame that comes asks for no more
     setContent(content);
     addFooter(m_legend);
     setFocusProxy(m_flow);
