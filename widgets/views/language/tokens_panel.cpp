@@ -26,7 +26,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kLeastContent = 100; ///< font units: two lines of tokens, or what blame sums up and two of its rows
+constexpr int kLeastContent = 70; ///< font units: two lines of tokens, or what blame sums up and a row
 constexpr size_t kNewTokens[] { 16, 32, 64, 128, 256 };
 
 QLabel* wrappedLabel(const QString& name, QWidget* parent)
