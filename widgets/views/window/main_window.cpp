@@ -181,7 +181,6 @@ void MainWindow::connectSession()
 {
     connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
     connect(&m_session, &Session::failed, this, [this](const Issue& issue) {
-        m_tellsOfOpening = m_session.busy();
         const SnapshotPtr& shown = m_session.snapshot();
         if (asksToOpenAgain(issue) && (shown->floatFile || shown->quantFile))
             m_errorBar->ask(issue, { { tr("Reload"), [this] { m_session.reload(); } } });
@@ -227,9 +226,9 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     if (now == before)
         return;
     showOther(*now);
+    if (!(now->inputs.asked() == before->inputs.asked()))
+        m_errorBar->hide(); // what it says may be of files that were left out of what is shown, until something else is
     if (!now->comparison || !now->comparison->partial) {
-        if (!std::exchange(m_tellsOfOpening, false))
-            m_errorBar->hide();
         if (m_memory == WindowMemory::Remembered && !m_session.guest())
             m_recent.add(m_session.files(), m_session.project()); // not what an edit makes of them
     }

@@ -110,7 +110,6 @@ private:
     HeaderStrip* m_strip;
     QStackedWidget* m_centre;
     ErrorBar* m_errorBar;
-    bool m_tellsOfOpening = false; ///< what it says is of files whose other ones are still being opened
     RecoveryBar* m_recovery;
     UnsavedQuestion* m_unsaved;
     GraphPanel* m_graph;
