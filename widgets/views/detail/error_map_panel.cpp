@@ -104,12 +104,12 @@ void ErrorMapPanel::refresh()
     for (QAbstractButton* chip : m_chips->buttons())
         chip->setVisible(other || otherWeight);
     m_bands->setVisible(detail || weight);
-    const std::shared_ptr<const void> shown = weight ? std::shared_ptr<const void>(weight) : detail;
-    if (shown != m_marked)
+    if (shown() != m_marked)
         m_map->mark({});
-    m_scales->setVisible(weight && weight->blocks);
-    m_worst->setVisible(weight && weight->blocks);
-    m_relative->setVisible((detail || weight) && !(m_scales->isVisibleTo(this) && m_scales->isChecked()));
+    const bool blocks = weight && weight->blocks;
+    m_scales->setVisible(blocks);
+    m_worst->setVisible(blocks);
+    m_relative->setVisible((detail || weight) && !(blocks && m_scales->isChecked()));
     if (weight)
         showWeight(*weight, otherWeight.get());
     else if (detail)
@@ -149,22 +149,29 @@ void ErrorMapPanel::showWeight(const WeightMap& weight, const WeightMap* other)
     const HeatData map = weightMapData(of == Of::A ? weight : *other, what, theme);
     m_map->setData(of == Of::Difference ? differenceData(weightMapData(weight, what, theme), map, theme) : map);
     m_bands->setData(magnitudeData(weight.bands, other ? &other->bands : nullptr, theme));
-    const WeightMap& shown = of == Of::B ? *other : weight;
-    const std::vector<size_t> worst = shown.worst(1);
+    const WeightMap& drawn = of == Of::B ? *other : weight;
+    const std::vector<size_t> worst = drawn.worst(1);
     QString info = granularityText(m_place.weight()->params);
-    if (!worst.empty() && shown.blocks && of != Of::Difference)
+    if (!worst.empty() && drawn.blocks && of != Of::Difference)
         info += tr(" · worst: channel %1, inputs from %2, %3")
-                    .arg(worst[0] / shown.map.columns)
-                    .arg(worst[0] % shown.map.columns * shown.cellElements)
-                    .arg(decibelText(shown.sqnrDb(worst[0])));
+                    .arg(worst[0] / drawn.map.columns)
+                    .arg(worst[0] % drawn.map.columns * drawn.cellElements)
+                    .arg(decibelText(drawn.sqnrDb(worst[0])));
     header()->setInfo(toQt(m_place.weight()->name), info);
+}
+
+/// The weight, else the activation, that the map is of.
+std::shared_ptr<const void> ErrorMapPanel::shown() const
+{
+    if (const auto weight = m_details.now().weight())
+        return weight;
+    return m_details.now().detail();
 }
 
 /// The cell that was chosen.
 void ErrorMapPanel::mark(qint64 row, qint64 rows, qint64 column, qint64 columns)
 {
-    const PairDetails& now = m_details.now();
-    m_marked = now.weight() ? std::shared_ptr<const void>(now.weight()) : now.detail();
+    m_marked = shown();
     m_map->mark(QRectF(double(column), double(row), double(columns), double(rows)));
 }
 

@@ -29,6 +29,7 @@ private:
     void showActivation(const PairDetail& detail, const PairDetail* other);
     void showWeight(const WeightMap& weight, const WeightMap* other);
     void showNothing();
+    std::shared_ptr<const void> shown() const;
     void mark(qint64 row, qint64 rows, qint64 column, qint64 columns);
     void selectWorst(); ///< the block with the largest error, then the next one
     void selectCell(const WeightMap& weight, qint64 row, qint64 rows, qint64 column, qint64 columns);
