@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from environment import ROOT, run_again
+from mcp_given import DATA, FLOAT, QUANTIZED, check
 
 try:
     import anyio
@@ -23,18 +24,9 @@ try:
 except ImportError:
     run_again(__file__, ["mcp", "jsonschema"])
 
-EXAMPLES = ROOT / "resources/examples"
-GIVEN = [pathlib.Path(a).resolve() for a in sys.argv[1:4]]
-FLOAT, QUANTIZED, DATA = GIVEN or [EXAMPLES / n for n in
-                                   ("digits_float.onnx", "digits_qdq_narrow.onnx", "digits_samples.npz")]
 CLI = pathlib.Path(sys.argv[4] if len(sys.argv) > 4 else ROOT / "build/release/bin/quantscope-cli").resolve()
 TOOLS = {"open", "compare", "findings", "tensor", "edit_recipe", "undo", "quantize", "sensitivity", "export", "explain"}
 LONGEST = 40_000  # characters of one answer
-
-
-def check(true, what):
-    if not true:
-        raise SystemExit(f"not as it should be: {what}")
 
 
 class Talk:

@@ -15,23 +15,15 @@ import sys
 import tempfile
 
 from environment import ROOT, run_again
+from mcp_given import DATA, FLOAT, QUANTIZED, check
 
 try:
     from mcp import Client, StdioServerParameters
 except ImportError:
     run_again(__file__, ["mcp", "jsonschema"])
 
-EXAMPLES = ROOT / "resources/examples"
-GIVEN = [pathlib.Path(a).resolve() for a in sys.argv[1:4]]
-FLOAT, QUANTIZED, DATA = GIVEN or [EXAMPLES / n for n in
-                                   ("digits_float.onnx", "digits_qdq_narrow.onnx", "digits_samples.npz")]
 PROGRAMS = pathlib.Path(sys.argv[4] if len(sys.argv) > 4 else ROOT / "build/release/bin").resolve()
 PICTURE = sys.argv[5] if len(sys.argv) > 5 else None
-
-
-def check(true, what):
-    if not true:
-        raise SystemExit(f"not as it should be: {what}")
 
 
 async def attached(server):
