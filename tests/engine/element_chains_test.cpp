@@ -273,6 +273,9 @@ private slots:
     void codes();
     void codesOfOtherResults();
     void realsReadElsewhereAreMade();
+    void tablesOfCodes_data();
+    void tablesOfCodes();
+    void noTableWhereMoreThanOneValueVaries();
 };
 
 /// Fused or not, on one thread or several: equal bits. `fused`: fewer tasks are expected.
@@ -523,6 +526,60 @@ void ElementChainsTests::realsReadElsewhereAreMade()
 }
 
 } // namespace
+
+void ElementChainsTests::tablesOfCodes_data()
+{
+    QTest::addColumn<int>("from");
+    QTest::addColumn<int>("to");
+    for (const DType from : { DType::UInt8, DType::Int8 })
+        for (const DType to : { DType::UInt8, DType::Int8 })
+            QTest::addRow("%s to %s", dtypeName(from).data(), dtypeName(to).data()) << int(from) << int(to);
+}
+
+void ElementChainsTests::tablesOfCodes()
+{
+    QFETCH(const int, from);
+    QFETCH(const int, to);
+    const std::vector<std::function<std::string(ChainNet&, const std::string&)>> functions {
+        [](ChainNet& n, const std::string& x) {
+            return n.op("Erf", { n.op("Div", { x, n.number(1.41421356f) }) });
+        },
+        [](ChainNet& n, const std::string& x) {
+            return n.op("Mul", { x, n.op("Sigmoid", { x }) });
+        },
+        [](ChainNet& n, const std::string& x) {
+            return n.op("Log", { n.op("Sub", { n.number(0.5f), x }) });
+        }, // NaN
+        [](ChainNet& n, const std::string& x) { return n.op("Relu", { x }); },
+        hardSwish,
+    };
+    for (const Shape& shape : { Shape { 2, 5, 67, 110 }, Shape { 3 }, Shape {}, Shape { 0, 4 } })
+        for (size_t f = 0; f < functions.size(); ++f) {
+            ChainNet net(uint32_t(f + 71));
+            const std::string x = net.input(shape);
+            const std::string last = asCodes(net, DType(to), functions[f](net, asCodes(net, DType(from), x)));
+            const auto plan = net.plan(last);
+            const Ran reference = execute(plan, net.inputs, true, 1);
+            for (const size_t threads : { 1, 3 }) {
+                const Ran ran = execute(plan, net.inputs, false, threads);
+                QVERIFY(sameBits(ran.output, reference.output));
+                QCOMPARE(ran.tasks, size_t(3));
+            }
+        }
+}
+
+void ElementChainsTests::noTableWhereMoreThanOneValueVaries()
+{
+    ChainNet net(91);
+    const Shape shape { 4, 30 };
+    const std::string x = asCodes(net, DType::UInt8, net.input(shape));
+    const std::string rows = net.op("Mul", { x, net.constant({ 30 }) }); // a number for each column
+    const std::string sum = net.op("Add", { rows, asCodes(net, DType::UInt8, net.input(shape)) });
+    QS_HELPER(compareRuns(net, asCodes(net, DType::Int8, sum)));
+    ChainNet wider(92); // the number adds an axis
+    const std::string y = asCodes(wider, DType::UInt8, wider.input({ 7 }));
+    QS_HELPER(compareRuns(wider, asCodes(wider, DType::Int8, wider.op("Mul", { y, wider.constant({ 1, 1 }) }))));
+}
 
 int runElementChainsTests(int argc, char** argv)
 {

@@ -108,6 +108,7 @@ private slots:
     void realValueLiesWithinHalfAStep();
     void poolsAgreeInBothLayouts();
     void equalGridsCopyCodes();
+    void softmaxRowsMatchTheReference();
 };
 
 void QLinearTest::agreesWithOnnxRuntime()
@@ -182,6 +183,37 @@ void QLinearTest::equalGridsCopyCodes()
         QCOMPARE(same.code[i], uint8_t(i));
     QCOMPARE(int8_t(other.code[uint8_t(int8_t(-128))]), int8_t(-66)); // -133 * 0.1 / 0.2 = -66.5, to even
     QCOMPARE(other.real[5], 0.0f);
+}
+
+template <class T> void compareSoftmax(Grid out, float inputScale, size_t rows, size_t n)
+{
+    std::mt19937 random(uint32_t(rows * 1000 + n));
+    std::vector<T> x(rows * n), fast(x.size()), slow(x.size());
+    for (T& code : x)
+        code = static_cast<T>(random());
+    std::vector<float> fastReal(x.size()), slowReal(x.size());
+    const SoftmaxTable table = makeSoftmaxTable(inputScale, std::max<size_t>(n, 1));
+    qlinearSoftmaxRows(table, out, x.data(), fast.data(), fastReal.data(), rows, n);
+    for (size_t r = 0; r < rows && n > 0; ++r)
+        qlinearSoftmaxRow(table, out, &x[r * n], &slow[r * n], &slowReal[r * n], n, 1);
+    QVERIFY(fast == slow);
+    QVERIFY(fastReal == slowReal);
+    std::fill(fast.begin(), fast.end(), T());
+    qlinearSoftmaxRows(table, out, x.data(), fast.data(), nullptr, rows, n);
+    QVERIFY(fast == slow);
+}
+
+void QLinearTest::softmaxRowsMatchTheReference()
+{
+    for (const size_t rows : { 0, 1, 7, 8, 9, 33 })
+        for (const size_t n : { 0, 1, 2, 7, 16, 31, 128, 131 })
+            for (const float inputScale : { 1e-6f, 0.004f, 0.05f, 0.7f, 30.0f })
+                for (const float scale : { 1.0f / 255, 1.0f / 256, 0.011f, 1e-4f, 1e-12f, 3.0f }) {
+                    QS_HELPER(compareSoftmax<uint8_t>({ scale, 0 }, inputScale, rows, n));
+                    QS_HELPER(compareSoftmax<uint8_t>({ scale, 200 }, inputScale, rows, n));
+                    QS_HELPER(compareSoftmax<int8_t>({ scale, -128 }, inputScale, rows, n));
+                    QS_HELPER(compareSoftmax<int8_t>({ scale, 5 }, inputScale, rows, n));
+                }
 }
 
 int runQLinearTests(int argc, char** argv)

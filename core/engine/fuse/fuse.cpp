@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/fuse.h"
 
+#include "core/engine/fuse/code_tables.h"
 #include "core/engine/fuse/coded_results.h"
 #include "core/engine/fuse/conv_bands.h"
 #include "core/engine/fuse/element_chains.h"
@@ -28,8 +29,10 @@ std::vector<FusedUnit> fuseUnits(const LoweredGraph& lowered, const PlanOptions&
     std::ranges::move(chains, std::back_inserter(floats));
     std::ranges::move(bands, std::back_inserter(floats));
     std::vector<FusedUnit> coded = codedResults(lowered, floats, taken);
+    std::vector<FusedUnit> tables = codeTables(lowered, coded); // later ones replace what ends at the same node
     std::ranges::move(floats, std::back_inserter(units));
     std::ranges::move(coded, std::back_inserter(units));
+    std::ranges::move(tables, std::back_inserter(units));
     return units;
 }
 

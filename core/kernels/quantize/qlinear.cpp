@@ -81,10 +81,15 @@ template <class T> CodeTable makeRequantizeTable(Grid in, Grid out)
     return table;
 }
 
-void lookUp(const CodeTable& table, const uint8_t* in, uint8_t* out, float* real, size_t n)
+void lookUpBytes(const std::array<uint8_t, 256>& table, const uint8_t* in, uint8_t* out, size_t n)
 {
     for (size_t i = 0; i < n; ++i)
-        out[i] = table.code[in[i]];
+        out[i] = table[in[i]];
+}
+
+void lookUp(const CodeTable& table, const uint8_t* in, uint8_t* out, float* real, size_t n)
+{
+    lookUpBytes(table.code, in, out, n);
     for (size_t i = 0; real && i < n; ++i)
         real[i] = table.real[in[i]];
 }

@@ -37,6 +37,8 @@ template <class T> CodeTable makeCodeTable(Grid in, Grid out, const std::functio
 /// Copies codes when both grids are equal, as the runtime does.
 template <class T> CodeTable makeRequantizeTable(Grid in, Grid out);
 void lookUp(const CodeTable& table, const uint8_t* in, uint8_t* out, float* real, size_t n);
+/// out[i] = table[in[i]].
+void lookUpBytes(const std::array<uint8_t, 256>& table, const uint8_t* in, uint8_t* out, size_t n);
 
 /// One spatial axis of a pool window.
 struct PoolAxis {
@@ -62,5 +64,8 @@ struct SoftmaxTable {
 SoftmaxTable makeSoftmaxTable(float inputScale, size_t rowLength);
 template <class T>
 void qlinearSoftmaxRow(const SoftmaxTable& table, Grid out, const T* x, T* y, float* real, size_t n, size_t stride);
+/// Several rows of `n` codes behind each other, each as qlinearSoftmaxRow() makes it.
+template <class T>
+void qlinearSoftmaxRows(const SoftmaxTable& table, Grid out, const T* x, T* y, float* real, size_t rows, size_t n);
 
 } // namespace qs

@@ -9,8 +9,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 HWY_BEFORE_NAMESPACE();
 namespace qs::HWY_NAMESPACE {
@@ -82,6 +85,87 @@ template <class T> void binary(const QLinearBinary& p, Run<T> a, Run<T> b, T* ou
         nullptr, n - done);
 }
 
+/// The largest of n >= 1 codes.
+template <class T> int largest(const T* x, size_t n)
+{
+    const hn::ScalableTag<T> d;
+    size_t i = 0;
+    auto top = hn::Set(d, std::numeric_limits<T>::min());
+    for (const size_t lanes = hn::Lanes(d); i + lanes <= n; i += lanes)
+        top = hn::Max(top, hn::LoadU(d, x + i));
+    T lanes[hn::MaxLanes(d)];
+    hn::StoreU(top, d, lanes);
+    int best = *std::max_element(lanes, lanes + hn::Lanes(d));
+    for (; i < n; ++i)
+        best = std::max<int>(best, x[i]);
+    return best;
+}
+
+/// Codes of powers that are scaled to a row's sum.
+template <class T> void softmaxCodes(const float* powers, float steps, float sum, Grid out, T* y, float* real, size_t n)
+{
+    const D d;
+    const DI di;
+    const V count = hn::Set(d, steps), all = hn::Set(d, sum), scale = hn::Set(d, out.scale);
+    const VI zero = hn::Set(di, out.zeroPoint);
+    size_t i = 0;
+    for (const size_t lanes = hn::Lanes(d); i + lanes <= n; i += lanes) {
+        const V v = hn::Div(hn::Mul(hn::LoadU(d, powers + i), count), all);
+        const hn::Rebind<T, D> narrow;
+        hn::StoreU(hn::DemoteTo(narrow, hn::Add(hn::NearestInt(v), zero)), narrow, y + i);
+        if (real)
+            hn::StoreU(hn::Mul(v, scale), d, real + i);
+    }
+    for (; i < n; ++i) {
+        const float v = powers[i] * steps / sum;
+        y[i] = static_cast<T>(std::clamp<int>(static_cast<int>(std::nearbyint(v)) + out.zeroPoint,
+            std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+        if (real)
+            real[i] = v * out.scale;
+    }
+}
+
+/// Sums are added up in the order of the codes, so rows are taken side by side. Returns how many rows were done.
+template <class T>
+size_t softmaxRows(const SoftmaxTable& table, Grid out, const T* x, T* y, float* real, size_t rows, size_t n)
+{
+    constexpr size_t kTogether = 8;
+    const float steps = std::floor(1.0f / out.scale);
+    if (n == 0 || !(steps >= 0 && steps < float(1 << 24)) || !std::isfinite(table.power.back() * steps))
+        return 0;
+    std::vector<float> powers(kTogether * n);
+    size_t done = 0;
+    for (; done + kTogether <= rows; done += kTogether) {
+        const T* const codes = x + done * n;
+        std::array<int, kTogether> shift;
+        std::array<float, kTogether> sums {};
+        for (size_t r = 0; r < kTogether; ++r)
+            shift[r] = 255 - largest(codes + r * n, n);
+        for (size_t i = 0; i < n; ++i)
+            for (size_t r = 0; r < kTogether; ++r) {
+                const float power = table.power[static_cast<size_t>(codes[r * n + i] + shift[r])];
+                powers[r * n + i] = power;
+                sums[r] += power;
+            }
+        if (!std::all_of(sums.begin(), sums.end(), [](float sum) { return std::isfinite(sum) && sum > 0; }))
+            return done;
+        for (size_t r = 0; r < kTogether; ++r) {
+            const size_t at = (done + r) * n;
+            softmaxCodes(&powers[r * n], steps, sums[r], out, y + at, real ? real + at : nullptr, n);
+        }
+    }
+    return done;
+}
+
+size_t softmaxU8(const SoftmaxTable& table, Grid out, const uint8_t* x, uint8_t* y, float* real, size_t rows, size_t n)
+{
+    return softmaxRows(table, out, x, y, real, rows, n);
+}
+size_t softmaxS8(const SoftmaxTable& table, Grid out, const int8_t* x, int8_t* y, float* real, size_t rows, size_t n)
+{
+    return softmaxRows(table, out, x, y, real, rows, n);
+}
+
 void binaryU8(const QLinearBinary& p, Run<uint8_t> a, Run<uint8_t> b, uint8_t* out, size_t n)
 {
     binary(p, a, b, out, n);
@@ -96,6 +180,8 @@ HWY_AFTER_NAMESPACE();
 namespace qs {
 HWY_EXPORT(binaryU8);
 HWY_EXPORT(binaryS8);
+HWY_EXPORT(softmaxU8);
+HWY_EXPORT(softmaxS8);
 
 namespace {
 
@@ -119,6 +205,32 @@ template <> void qlinearFast(const QLinearBinary& p, Run<uint8_t> a, Run<uint8_t
 template <> void qlinearFast(const QLinearBinary& p, Run<int8_t> a, Run<int8_t> b, int8_t* out, size_t n)
 {
     addWide(p, a, b, out, n, HWY_DYNAMIC_DISPATCH(binaryS8));
+}
+
+namespace {
+
+/// The rows behind those that were done side by side.
+template <class T>
+void otherSoftmaxRows(
+    const SoftmaxTable& table, Grid out, const T* x, T* y, float* real, size_t r, size_t rows, size_t n)
+{
+    for (; r < rows; ++r)
+        qlinearSoftmaxRow(table, out, x + r * n, y + r * n, real ? real + r * n : nullptr, n, 1);
+}
+
+} // namespace
+
+template <>
+void qlinearSoftmaxRows(
+    const SoftmaxTable& table, Grid out, const uint8_t* x, uint8_t* y, float* real, size_t rows, size_t n)
+{
+    otherSoftmaxRows(table, out, x, y, real, HWY_DYNAMIC_DISPATCH(softmaxU8)(table, out, x, y, real, rows, n), rows, n);
+}
+template <>
+void qlinearSoftmaxRows(
+    const SoftmaxTable& table, Grid out, const int8_t* x, int8_t* y, float* real, size_t rows, size_t n)
+{
+    otherSoftmaxRows(table, out, x, y, real, HWY_DYNAMIC_DISPATCH(softmaxS8)(table, out, x, y, real, rows, n), rows, n);
 }
 
 } // namespace qs

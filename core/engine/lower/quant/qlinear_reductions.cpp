@@ -117,6 +117,34 @@ Result<LoweredNode> lowerGlobalAveragePool(const LowerContext& c)
         c);
 }
 
+struct SoftmaxRows {
+    size_t outer = 1, length = 1, inner = 1; ///< inner = how far the codes of a row are apart
+};
+
+template <class T>
+void softmaxRows(const StepContext& s, const SoftmaxTable& table, Grid out, const Tensor& x, Tensor& y, float* real,
+    const SoftmaxRows& rows)
+{
+    const auto [outer, length, inner] = rows;
+    if (length == 0)
+        return;
+    const T* const codes = x.data<T>().data();
+    T* const results = y.fill<T>().data();
+    if (inner == 1) {
+        const size_t piece = std::max<size_t>(16384 / length, 1) * 8; // rows
+        s.parallel((outer + piece - 1) / piece, [&](size_t i, size_t) {
+            const size_t first = i * piece, at = first * length;
+            qlinearSoftmaxRows(table, out, codes + at, results + at, real ? real + at : nullptr,
+                std::min(piece, outer - first), length);
+        });
+        return;
+    }
+    for (size_t r = 0; r < outer * inner; ++r) {
+        const size_t at = r / inner * length * inner + r % inner;
+        qlinearSoftmaxRow(table, out, codes + at, results + at, real ? real + at : nullptr, length, inner);
+    }
+}
+
 Result<LoweredNode> lowerSoftmax(const LowerContext& c)
 {
     const bool flattens = c.node.attributes.integer("opset", 13) < 13;
@@ -137,12 +165,7 @@ Result<LoweredNode> lowerSoftmax(const LowerContext& c)
             UnroundedOutput real(s, y);
             const SoftmaxTable table = makeSoftmaxTable(in.scale, std::max<size_t>(length, 1));
             QS_CHECK(withCodeType(s, 0, [&](auto code) -> Status {
-                using T = decltype(code);
-                for (size_t r = 0; length > 0 && r < outer * inner; ++r) {
-                    const size_t at = r / inner * length * inner + r % inner;
-                    qlinearSoftmaxRow(table, out, x.data<T>().data() + at, y.fill<T>().data() + at,
-                        real.data() ? real.data() + at : nullptr, length, inner);
-                }
+                softmaxRows<decltype(code)>(s, table, out, x, y, real.data(), { outer, length, inner });
                 return {};
             }));
             real.hand(s);
