@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <nlohmann/json.hpp>
+
 #include <csignal>
 #include <sys/stat.h>
 
@@ -38,6 +40,7 @@ private slots:
     void damagedModels();
     void refusedGraphs();
     void wrongData();
+    void memoryOfManyNodes();
     void noRegularFiles();
     void hostileTexts();
     void namesDoNotReachTheTerminal();
@@ -212,6 +215,30 @@ void BadUseTests::wrongData()
     for (const QStringList& models : { QStringList { "run", grows }, { "compare", grows, grows } })
         QS_EXPECT(3, (QStringList { "growing.onnx", "memory limit" }),
             models + QStringList { "--data", path("size.npz"), "--memory-limit", "100000000" });
+}
+
+/// Graphs, what pairing makes of them, numbers: all of it is counted, so either it fits or the limit is told.
+void BadUseTests::memoryOfManyNodes()
+{
+    constexpr int kNodes = 6000;
+    OnnxBytes chain;
+    chain.input("v0", { 1, 8 });
+    for (int i = 0; i < kNodes; ++i)
+        chain.node("Relu", { "v" + std::to_string(i) }, { "v" + std::to_string(i + 1) });
+    const QString model = file("chain.onnx", chain.output("v" + std::to_string(kNodes), { 1, 8 }).model());
+    const QStringList compare { "compare", model, model, "--data", "random:1", "--quiet", "--json", "-" };
+    bool fitted = false;
+    for (int megabytes = 8; megabytes <= 1024 && !fitted; megabytes *= 2) {
+        const Outcome outcome
+            = quantscope(compare + QStringList { "--memory-limit", QString::number(megabytes * 1000000) });
+        fitted = outcome.code == 0;
+        if (fitted)
+            QVERIFY(parsed(outcome.out)["peak_memory_bytes"] < (megabytes * 1.2 + 64) * 1e6);
+        else
+            QVERIFY2(complaint(outcome, 3, { "chain.onnx", "memory limit" }).isEmpty(), qPrintable(outcome.err));
+        QVERIFY(!fitted || megabytes > 8);
+    }
+    QVERIFY(fitted);
 }
 
 /// A pipe without a writer would wait for ever, a device need not end.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/work/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -18,6 +19,12 @@ uint64_t physicalMemory()
 uint64_t memoryLimitOrDefault(uint64_t limit) { return limit ? limit : physicalMemory() / 10 * 8; }
 
 uint64_t defaultActivationCache() { return physicalMemory() / 4; }
+
+uint64_t allocatedBytes()
+{
+    const struct mallinfo2 info = mallinfo2();
+    return uint64_t(info.uordblks) + uint64_t(info.hblkhd);
+}
 
 uint64_t peakMemoryBytes()
 {

@@ -174,14 +174,18 @@ Status pair(Steps& s)
     const Snapshot& now = s.next;
     if (!now.floatModel || !now.quantModel || !now.inputs.compare)
         return {};
-    for (const auto* model : { &*now.floatModel, &*now.quantModel })
+    uint64_t graphs = 0;
+    for (const auto* model : { &*now.floatModel, &*now.quantModel }) {
         QS_CHECK(checkConstants(*model->plan, s.context.work.memoryBytes()));
+        graphs += model->model->graphBytes;
+    }
     QS_TRY(ManualLinks links, manualLinks(now.inputs.mapPath, now.inputs.links));
     AlignmentKey key { *now.floatModel, *now.quantModel, now.quantization != nullptr, std::move(links),
         now.inputs.carry, nullptr };
     if (now.inputs.run)
         key.data = now.data;
     const auto make = [&]() -> Status {
+        QS_CHECK(s.withinMemory(graphs / 2 * 3)); // both networks without their quantizers, and what is noted of values
         QS_TRY(s.next.alignment, pairValues(key, s.context));
         return {};
     };

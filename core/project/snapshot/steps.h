@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/work/memory.h"
 #include "core/project/snapshot/build_context.h"
 
 namespace qs {
@@ -11,6 +12,7 @@ public:
     Steps(const Inputs& inputs, const SnapshotPtr& last, const ProgressFn& progress, const CancelToken& cancel)
         : previous(last ? last : std::make_shared<const Snapshot>())
         , context { next.inputs, next.caches, workFor(inputs, progress, cancel) }
+        , m_allocatedBefore(allocatedBytes())
     {
         next.inputs = inputs;
         next.caches = previous->caches;
@@ -28,6 +30,7 @@ public:
             if (context.work.cancel.cancelled())
                 return cancelled();
             QS_CHECK(make());
+            QS_CHECK(withinMemory());
             if (context.work.cancel.cancelled()) // what cannot fail may have left things out
                 return cancelled();
         }
@@ -35,9 +38,15 @@ public:
         return {};
     }
 
+    /// All that is there by now, by the allocator, and `more` bytes: within the limit, where one was given.
+    Status withinMemory(uint64_t more = 0) const;
+
     const SnapshotPtr previous; ///< never null
     Snapshot next;
     const BuildContext context; ///< of `next`
+
+private:
+    const uint64_t m_allocatedBefore; ///< bytes
 };
 
 } // namespace qs
