@@ -150,6 +150,38 @@ private slots:
         QCOMPARE(session.jobs().model().rows().front().state, JobState::Cancelled);
     }
 
+    void undoLeavesAnOpeningAlone()
+    {
+        FakeBuild build;
+        Session session(builderOf(build));
+        QSignalSpy settled(&session, &Session::settled);
+        session.openInputs(pairOf("qdq"));
+        QVERIFY(settled.wait());
+        session.recipe().applyLinks(QStringLiteral("Link"), withLink({}, "a", "b"));
+        QTRY_VERIFY(session.work() == Session::Work::Settled);
+        Opening other = session.openingOf(pairOf("slow"));
+        other.recipe.calibration.percentile = 91;
+        other.project = QStringLiteral("other.qscope");
+        session.open(other);
+        session.recipe().stack().undo();
+        QVERIFY(session.work() == Session::Work::Opening);
+        session.cancel();
+        QVERIFY(settled.wait());
+        QTRY_VERIFY(session.work() == Session::Work::Settled); // what stays is brought up to date
+        QVERIFY(session.snapshot()->inputs.links.empty());
+        QCOMPARE(session.files().quantPath, std::string("qdq"));
+        session.recipe().stack().redo();
+        QTRY_VERIFY(session.work() == Session::Work::Settled);
+        session.open(other);
+        session.recipe().stack().undo();
+        session.reload(); // reads the same anew
+        build.release = true;
+        QTRY_VERIFY(session.work() == Session::Work::Settled);
+        QCOMPARE(session.files().quantPath, std::string("slow"));
+        QCOMPARE(session.project(), QStringLiteral("other.qscope"));
+        QCOMPARE(session.recipe().recipe().calibration.percentile, 91.0);
+    }
+
     void partialResultsAreShown()
     {
         FakeBuild build;

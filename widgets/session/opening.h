@@ -24,6 +24,7 @@ struct Opening {
     bool asGiven = false; ///< although the float model is quantized and the quantized one is not
     std::vector<Issue> refused; ///< files that were given, too, and cannot be opened
     bool presetFits = true; ///< as of OpenFiles
+    bool editedMeanwhile = false; ///< an edit was undone, or done again, of what is open until then
     // Of a project:
     RunTree runs;
     std::map<std::string, FileMark> marks;

@@ -97,6 +97,7 @@ public:
     /// Gives back exactly what was open before, at once, whatever has become of the files meanwhile.
     void endGuest();
     bool guest() const { return m_setAside.has_value(); }
+    const KeptSession* setAside() const { return m_setAside ? &*m_setAside : nullptr; } ///< null: there is no guest
     /// What was shown before the guest came; what is shown where there is none.
     SnapshotPtr ownSnapshot() const { return m_setAside ? m_setAside->complete : m_snapshot; }
     /// After filesSwapped(): each in the other's place, or as they were given.
@@ -171,6 +172,7 @@ private:
     void stop(); ///< the user cancelled
     void drop(); ///< the running comparison, whose result nobody wants any more
     void recipeEdited();
+    void catchUp(const std::optional<Opening>& ended); ///< with edits of what stays open
     void adopt(const Opening& opening, const Snapshot& snapshot);
     void show(const SnapshotPtr& complete, const std::optional<RunNumbers>& numbers);
     struct Reread {

@@ -190,6 +190,11 @@ void Session::open(const Opening& opening)
 
 void Session::reload()
 {
+    if (m_opening && m_opening->otherModels) {
+        Opening again = *m_opening;
+        again.anew = true;
+        return begin(again, std::make_shared<Snapshot>());
+    }
     Opening opening = openingOf(wantedFiles());
     opening.anew = true;
     opening.rereads = !opening.files.quantPath.empty() && m_history.baseOrigin() == ValueOrigin::Imported;
@@ -305,12 +310,13 @@ void Session::tellOpened(const Opening& opening, bool untouched)
 void Session::fail(const Issue& issue)
 {
     m_undescribed.reset();
-    m_opening.reset();
+    const std::optional<Opening> opening = std::exchange(m_opening, std::nullopt);
     updateEditable(false);
     publish(m_complete);
     tellWork();
     emit failed(issue);
     emit settled();
+    catchUp(opening);
 }
 
 /// The last complete snapshot comes back; numbers so far stay only where there are no others.
@@ -325,6 +331,7 @@ void Session::stop()
     tellWork();
     emit cancelled();
     emit settled();
+    catchUp(opening);
 }
 
 void Session::drop()
@@ -334,12 +341,27 @@ void Session::drop()
     m_jobs.cancelTag(kRemediesTag);
 }
 
+/// What is open stays, and was edited while something else was to take its place.
+void Session::catchUp(const std::optional<Opening>& ended)
+{
+    if (ended && ended->editedMeanwhile && !m_opening)
+        recipeEdited();
+}
+
 void Session::recipeEdited()
 {
+    if (m_opening && m_opening->otherModels) { // they come with a recipe of their own
+        m_opening->editedMeanwhile = true;
+        return;
+    }
     if (m_opening && m_opening->anew)
         return reload();
-    if (m_opening) // other data: with the recipe as it is now
-        return begin(openingOf(m_opening->files), m_complete);
+    if (m_opening) { // other data: with the recipe as it is now
+        Opening again = openingOf(m_opening->files);
+        again.former = m_opening->former;
+        again.refused = m_opening->refused;
+        return begin(again, m_complete);
+    }
     const Inputs inputs = inputsNow();
     if (const SnapshotPtr kept = m_kept.find(inputs)) {
         drop();

@@ -146,6 +146,10 @@ void Session::holdSwapped()
                      .toStdString(),
             {}, tr("swap them, or open them as they were given").toStdString()));
     emit settled();
+    const std::optional<Opening> held = m_swapped;
+    if (m_swapped)
+        m_swapped->editedMeanwhile = false;
+    catchUp(held);
 }
 
 void Session::openSwapped()

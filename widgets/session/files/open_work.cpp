@@ -10,10 +10,20 @@
 namespace qs {
 
 OpenWork::OpenWork(const Session& session)
-    : m_files(session.files())
-    , m_shown(session.snapshot())
+    : m_files { session.files(), session.wantedFiles() }
+    , m_shown { session.snapshot() }
     , m_project(session.project().toStdString())
 {
+    const KeptSession* aside = session.setAside();
+    if (!aside)
+        return;
+    m_files.push_back(aside->files.inputs);
+    m_shown.push_back(aside->complete);
+    m_otherProjects.push_back(aside->files.project.toStdString());
+    if (aside->opening) { // it goes on when the lesson is left
+        m_files.push_back(aside->opening->files);
+        m_otherProjects.push_back(aside->opening->project.toStdString());
+    }
 }
 
 Status OpenWork::mayWrite(const QString& path) const
@@ -30,8 +40,12 @@ Status OpenWork::maySave(const QString& path) const
 
 Status OpenWork::mayWrite(const QString& path, FileRoles files) const
 {
-    addFilesOf(files, m_files);
-    addFilesOf(files, *m_shown); // what an edit of the recipe compares is no longer the file that it began with
+    for (const std::string& project : m_otherProjects)
+        files.reads(project, "the project that the lesson gives back");
+    for (const Inputs& inputs : m_files)
+        addFilesOf(files, inputs);
+    for (const SnapshotPtr& shown : m_shown)
+        addFilesOf(files, *shown); // what an edit of the recipe compares is no longer the file that it began with
     files.writes(path.toStdString(), "the new file");
     for (const std::string& beside : filesBeside(path.toStdString()))
         files.writesBeside(beside, "what belongs to the new file");

@@ -6,11 +6,14 @@
 
 #include <QString>
 
+#include <string>
+#include <vector>
+
 namespace qs {
 
 class Session;
 
-/// What is open when somebody asks for a file: none of it may be replaced.
+/// What is open when somebody asks for a file, and what was set aside for a lesson: none of it may be replaced.
 class OpenWork {
 public:
     explicit OpenWork(const Session& session);
@@ -22,9 +25,10 @@ public:
 private:
     Status mayWrite(const QString& path, FileRoles files) const;
 
-    Inputs m_files;
-    SnapshotPtr m_shown;
+    std::vector<Inputs> m_files;
+    std::vector<SnapshotPtr> m_shown;
     std::string m_project;
+    std::vector<std::string> m_otherProjects;
 };
 
 } // namespace qs
