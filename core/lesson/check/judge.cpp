@@ -137,12 +137,20 @@ Result<JudgedAnswer> judgeRecipe(const LiveStep& step, const LessonJson& changes
     return judged;
 }
 
+/// One sentence out of parts, of which a choice may be a sentence itself.
+std::string withoutStop(std::string text)
+{
+    if (text.ends_with('.'))
+        text.pop_back();
+    return text;
+}
+
 Result<JudgedAnswer> judgeRepair(const LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
 {
     QS_TRY(const JudgedAnswer cause, judgeChoice(step, answer.cause));
     QS_TRY(const JudgedAnswer place, judgePick(step, answer.place));
     QS_TRY(JudgedAnswer judged, judgeRecipe(step, answer.recipe, snapshots));
-    judged.reference = "cause " + cause.reference + "; place " + place.reference + "; " + judged.reference;
+    judged.reference = "cause " + withoutStop(cause.reference) + "; place " + place.reference + "; " + judged.reference;
     if (!cause.right)
         judged.why = "it is not that cause";
     else if (!place.right)

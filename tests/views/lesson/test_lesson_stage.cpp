@@ -3,21 +3,29 @@
 #include "tests/views/lesson/lesson_window.h"
 
 #include "core/lesson/file/panel_names.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/export/exports.h"
 #include "widgets/session/files/autosave.h"
+#include "widgets/session/files/open_work.h"
 #include "widgets/session/files/projects.h"
+#include "widgets/views/base/table_panel.h"
 #include "widgets/views/lesson/lesson_charts.h"
 #include "widgets/views/lesson/lesson_paper.h"
 #include "widgets/views/lesson/lesson_text.h"
 #include "widgets/views/lesson/offered_lesson.h"
+#include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/window/docks/arrangement.h"
 
 #include <QFile>
+#include <QFileInfo>
 #include <QImage>
 #include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTextBrowser>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 namespace qs::test {
@@ -35,6 +43,12 @@ private slots:
     void textSettles();
     void drawingsOnDarkPages();
     void choicesFitTheirWidth();
+    void whatIsSetAsideIsNotReplaced();
+    void stepsStartAfresh();
+    void stepsFillTheirPanel();
+    void runsTellNoEarlierStep();
+    void answersAreOneSentence();
+    void questionsAreInSight();
 
 private:
     QTemporaryDir m_settings;
@@ -321,6 +335,141 @@ void LessonStageTest::choicesFitTheirWidth()
     list.resize(140, 300);
     QCoreApplication::processEvents();
     QVERIFY2(list.sizeHintForRow(0) >= wide + line, QByteArray::number(list.sizeHintForRow(0)));
+}
+
+/// What an export during a lesson would take the place of comes back with the end of the lesson.
+void LessonStageTest::whatIsSetAsideIsNotReplaced()
+{
+    QTemporaryDir folder;
+    Inputs inputs = bundledExample();
+    const QString model = folder.filePath(QStringLiteral("float.onnx")),
+                  data = folder.filePath(QStringLiteral("s.npz"));
+    QVERIFY(QFile::copy(toQt(inputs.floatPath), model) && QFile::copy(toQt(inputs.data.spec), data));
+    inputs.floatPath = model.toStdString();
+    inputs.data.spec = data.toStdString();
+    ExampleWindow example(realBuild(), inputs);
+    QVERIFY(example.ready());
+    Session& session = example.session;
+    const QString project = folder.filePath(QStringLiteral("work.qscope"));
+    QSignalSpy saved(&session, &Session::projectSaved);
+    saveProject(session, project, {});
+    QVERIFY(saved.wait(kPatience));
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    const OpenWork open(session);
+    for (const QString& path : { model, data, project })
+        QVERIFY2(!open.mayWrite(path).ok(), qPrintable(path));
+    QVERIFY(open.mayWrite(folder.filePath(QStringLiteral("new.html"))).ok());
+    QVERIFY(!open.maySave(project).ok());
+    QSignalSpy failed(&session, &Session::failed);
+    exportReport(session, data);
+    QVERIFY(failed.wait(kPatience));
+    QVERIFY(QFileInfo(data).size() == QFileInfo(toQt(bundledExample().data.spec)).size());
+    QVERIFY(lesson.click("lessonLeave"));
+    QVERIFY(OpenWork(session).maySave(project).ok());
+}
+
+/// Nothing of what was typed and not applied, and tables at their first rows.
+void LessonStageTest::stepsStartAfresh()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    example.window.resize(1280, 800);
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("calibration")));
+    QVERIFY(lesson.click("lessonNext"));
+    auto* editor = example.window.findChild<OverrideEditor*>();
+    QToolButton* more = nullptr;
+    for (QToolButton* button : editor->findChildren<QToolButton*>())
+        if (button->accessibleName() == QStringLiteral("Override"))
+            more = button;
+    QVERIFY(more && more->isVisible());
+    more->setChecked(true);
+    QLineEdit* lowest = nullptr;
+    for (QLineEdit* field : editor->findChildren<QLineEdit*>())
+        if (field->accessibleName() == QStringLiteral("lowest"))
+            lowest = field;
+    QVERIFY(lowest && lowest->isVisible());
+    QTest::keyClicks(lowest, QStringLiteral("0.5"));
+    QVERIFY(lesson.click("lessonNext")); // the tensor is the same
+    QVERIFY(!more->isChecked() && !lowest->isVisible());
+    more->setChecked(true);
+    QVERIFY(lowest->text().isEmpty());
+    const auto tensors = [&] { return example.window.findChild<TablePanel*>(QStringLiteral("tensors"))->table(); };
+    lesson.run.goTo(4);
+    QVERIFY(lesson.quiet());
+    example.window.showView(QStringLiteral("tensors"));
+    example.session.selection().selectByName("image");
+    QTRY_VERIFY(tensors()->isVisible());
+    tensors()->verticalScrollBar()->setValue(tensors()->verticalScrollBar()->maximum());
+    QVERIFY(tensors()->verticalScrollBar()->value() > 0);
+    QVERIFY(lesson.click("lessonNext")); // asks for the lowest
+    QTRY_VERIFY(tensors()->isVisible());
+    QCOMPARE(tensors()->verticalScrollBar()->value(), 0);
+}
+
+/// As soon as the panel has its height.
+void LessonStageTest::stepsFillTheirPanel()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    example.window.resize(1600, 1300);
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("saturation")));
+    auto* steps = lesson.panel.findChild<QListWidget*>(QStringLiteral("lessonSteps"));
+    QTRY_VERIFY2(steps->height() >= 10 * steps->sizeHintForRow(0), QByteArray::number(steps->height()));
+    example.window.resize(1280, 700);
+    QTRY_VERIFY2(steps->height() < 6 * steps->sizeHintForRow(0), QByteArray::number(steps->height()));
+}
+
+/// The last step of this lesson has the recipe of an earlier one.
+void LessonStageTest::runsTellNoEarlierStep()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
+    for (const size_t step : { size_t(1), size_t(8), size_t(9) }) {
+        lesson.run.goTo(step);
+        QVERIFY(lesson.quiet());
+        const RunTree& runs = example.session.runs().tree();
+        QCOMPARE(runs.find(runs.current())->name, "Lesson: " + lesson.run.step().title);
+    }
+}
+
+/// With one full stop at its end.
+void LessonStageTest::answersAreOneSentence()
+{
+    ExampleWindow example;
+    QVERIFY(example.ready());
+    LessonWindow lesson(example);
+    QVERIFY(lesson.begin(QStringLiteral("made-here-or-inherited")));
+    for (size_t step = 0; step < lesson.run.lesson().taught(); ++step) {
+        lesson.run.goTo(step);
+        QVERIFY(lesson.quiet());
+        QVERIFY(lesson.click("lessonShow"));
+        const QString told = lesson.run.shown().told;
+        QVERIFY2(told.endsWith(u'.') && !told.endsWith(QStringLiteral("..")), qPrintable(told));
+        QVERIFY2(!told.contains(QStringLiteral(".;")), qPrintable(told));
+    }
+}
+
+/// On a small screen a lesson begins with its question in sight, introduction and all.
+void LessonStageTest::questionsAreInSight()
+{
+    Session session(realBuild());
+    MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+    window.resize(1280, 772); // of 800 the frame takes some
+    window.show();
+    LessonWindow lesson(window, session);
+    const auto* text = lesson.panel.findChild<LessonText*>();
+    for (const LessonEntry& entry : window.lessons().lessons()) {
+        QVERIFY(lesson.begin(entry.id));
+        const auto below = [&] { return text->document()->size().height() - text->viewport()->height(); };
+        QTRY_VERIFY2_WITH_TIMEOUT(
+            below() <= 4, qPrintable(QStringLiteral("%1: %2 pixels").arg(entry.id).arg(below())), 3000);
+        lesson.room.leave();
+    }
 }
 
 } // namespace qs::test

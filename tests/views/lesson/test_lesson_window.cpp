@@ -20,6 +20,8 @@
 #include <QTemporaryDir>
 #include <QTextBrowser>
 
+#include <algorithm>
+
 namespace qs::test {
 
 class LessonWindowTest : public QObject {
@@ -568,8 +570,13 @@ void LessonWindowTest::learnThis()
         known << toQt(ruleId(Rule(rule)));
     const auto& spots = example.session.findChild<LessonTopics*>()->spots();
     QVERIFY(spots.size() > 15);
-    for (auto spot = spots.begin(); spot != spots.end(); ++spot)
+    for (auto spot = spots.begin(); spot != spots.end(); ++spot) {
         QVERIFY2(known.contains(spot.key()), qPrintable(spot.key()));
+        const auto read = readLesson(spot->folder.toStdString(), QS_SOURCE_DIR "/resources/examples", 1);
+        QVERIFY(read.ok() && spot->step < read->taught());
+        const auto& teaches = read->steps[spot->step].teaches;
+        QVERIFY2(std::ranges::find(teaches, spot.key().toStdString()) != teaches.end(), qPrintable(spot.key()));
+    }
     QPushButton* learn = nullptr;
     for (QPushButton* button : example.window.findChildren<QPushButton*>())
         if (button->text() == QStringLiteral("Explain") && button->isVisible())

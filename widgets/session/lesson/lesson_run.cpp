@@ -47,6 +47,12 @@ LessonJson triedText(const LessonQuestion& question, const LessonAnswer& answer)
     return answer.text;
 }
 
+/// A sentence has one full stop, whether it ends with a choice's, which has its own, or not.
+QString withStop(const QString& text)
+{
+    return text.endsWith(u'.') || text.endsWith(u'?') || text.endsWith(u'!') ? text : text + u'.';
+}
+
 struct Judged {
     JudgedAnswer answer;
     std::string shows, explanation;
@@ -292,18 +298,30 @@ void LessonRun::apply(const LessonSetup& setup, const LessonJson& changes)
         return emit failed(inputs.issue());
     m_toSelect = setup;
     m_session.runs().startApart(true); // one step's model is no edit of another's
-    changeTo(m_session, *inputs, tr("Lesson: %1").arg(toQt(step().title)));
+    changeTo(m_session, *inputs, setupText());
     if (m_session.work() == Session::Work::Settled)
         m_session.runs().startApart(false); // it was there already
     if (!m_session.busy())
         select();
 }
 
+/// By this step: the same recipe may be an earlier one's, whose name would tell what was done to it.
+void LessonRun::nameRun()
+{
+    RunList& runs = m_session.runs();
+    const RecipeRun* shown = runs.tree().find(runs.tree().current());
+    if (shown && !shown->imported)
+        runs.rename(shown->id, setupText());
+}
+
+QString LessonRun::setupText() const { return tr("Lesson: %1").arg(toQt(step().title)); }
+
 void LessonRun::select()
 {
     if (!active() || !m_toSelect || m_session.busy())
         return;
     const LessonSetup setup = *std::exchange(m_toSelect, std::nullopt);
+    nameRun();
     Selection& selection = m_session.selection();
     const bool picks = question() && question()->pick && !m_shown.answered;
     const bool within = picks && (question()->pick->what == "channel" || question()->pick->what == "sample");
@@ -370,9 +388,9 @@ void LessonRun::finishStep(bool right, const std::string& told, const std::strin
     const QString text = !right ? tr("**The answer:** %1")
         : told.empty()          ? tr("**Right.**")
         : manyWays              ? tr("**Right.** Another way, the lesson's own: %1")
-        : number                ? tr("**Near enough:** it is %1.")
+        : number                ? tr("**Near enough:** it is %1")
                                 : tr("**Right:** %1");
-    m_shown.told = text.contains(QStringLiteral("%1")) ? text.arg(toQt(told)) : text;
+    m_shown.told = text.contains(QStringLiteral("%1")) ? text.arg(withStop(toQt(told))) : text;
     m_shown.explanation = toQt(explanation);
 }
 

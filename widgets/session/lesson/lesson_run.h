@@ -81,6 +81,8 @@ private:
     void adoptPair();
     void finishStep(bool right, const std::string& told, const std::string& explanation);
     void select();
+    void nameRun();
+    QString setupText() const; ///< what a setup is called, as a step of undo and as a run
 
     Session& m_session;
     std::shared_ptr<Desk> m_desk; ///< shared with workers; null: no lesson

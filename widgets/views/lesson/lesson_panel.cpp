@@ -397,6 +397,17 @@ void LessonPanel::refreshSteps()
         item->setData(Qt::AccessibleTextRole, done ? tr("%1, done").arg(title) : title);
     }
     m_steps->setCurrentRow(int(m_run.progress().step));
+    fitSteps();
+}
+
+void LessonPanel::resizeEvent(QResizeEvent* event)
+{
+    Panel::resizeEvent(event);
+    fitSteps();
+}
+
+void LessonPanel::fitSteps()
+{
     const int line = m_steps->count() > 0 ? m_steps->sizeHintForRow(0) : fontMetrics().height();
     const int most = height() > fontUnits(fontMetrics(), kHighPanel) ? kStepsShownHigh : kStepsShown;
     m_steps->setFixedHeight(line * std::min(most, m_steps->count()) + 2 * m_steps->frameWidth());

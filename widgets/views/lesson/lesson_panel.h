@@ -37,6 +37,9 @@ signals:
     void leaveAsked();
     void seedAsked(const QString& seed);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     QWidget* makeLesson();
     QWidget* makeSteps();
@@ -52,6 +55,7 @@ private:
     void refreshText();
     void refreshButtons();
     void refreshSteps();
+    void fitSteps(); ///< as many of them in sight as the panel's height has room for
 
     LessonRun& m_run;
     QStackedWidget* m_pages;

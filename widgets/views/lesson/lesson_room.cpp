@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/save_dialog.h"
+#include "widgets/session/files/open_work.h"
 #include "widgets/session/lesson/lesson_topics.h"
 #include "widgets/views/lesson/lesson_panel.h"
 #include "widgets/views/lesson/lesson_paper.h"
@@ -86,6 +87,7 @@ LessonRoom::LessonRoom(Session& session, LessonPanel& panel, LessonStage stage, 
     connect(m_run, &LessonRun::changed, this, &LessonRoom::keepProgress);
     connect(m_run, &LessonRun::changed, this, &LessonRoom::arrangeAnswered);
     connect(m_run, &LessonRun::stepShown, this, [this] {
+        m_stage.forgetTyped();
         m_toArrange = true;
         arrangeStep();
     });
@@ -188,6 +190,7 @@ void LessonRoom::leave()
     m_toArrange = false;
     m_arranged.reset();
     m_run->leave();
+    m_stage.forgetTyped();
     m_restoreLayout();
     refreshOffer();
     emit activeChanged(false);
@@ -233,6 +236,7 @@ void LessonRoom::arrangeStep()
         return;
     m_toArrange = false;
     arrange();
+    m_stage.showFirstRows();
     m_panel.enter();
 }
 
@@ -294,6 +298,17 @@ void LessonRoom::askForFolder()
     dialog->open();
 }
 
+/// Unless it would take the place of what is open, or was.
+void LessonRoom::writeFile(const QString& path, const std::function<Status()>& write)
+{
+    Status status = OpenWork(m_session).mayWrite(path);
+    if (status.ok())
+        status = write();
+    if (!status.ok())
+        return m_stage.tell(status.issue());
+    emit written(path);
+}
+
 void LessonRoom::askForResults(bool pdf)
 {
     if (!m_run->active())
@@ -302,10 +317,7 @@ void LessonRoom::askForResults(bool pdf)
     askWhereToWrite(m_stage.window, tr("Results"), toQt(m_run->lesson().id) + u'.' + suffix,
         pdf ? tr("PDF (*.pdf)") : tr("JSON (*.json)"), suffix, [this, pdf](const QString& path) {
             const auto write = pdf ? writeResultPdf : writeResultJson;
-            const Status status = write(path.toStdString(), m_run->lesson(), m_run->result());
-            if (!status.ok())
-                return m_stage.tell(status.issue());
-            emit written(path);
+            writeFile(path, [&] { return write(path.toStdString(), m_run->lesson(), m_run->result()); });
         });
 }
 
@@ -316,10 +328,7 @@ void LessonRoom::askForHandout(bool answers)
     askWhereToWrite(m_stage.window, tr("Print lesson"), toQt(m_run->lesson().id) + QStringLiteral(".pdf"),
         tr("PDF (*.pdf)"), QStringLiteral("pdf"), [this, answers](const QString& path) {
             m_run->print(answers, [this, path, answers](const std::vector<PrintedStep>& steps) {
-                const Status status = writeLessonPdf(path.toStdString(), m_run->lesson(), steps, answers);
-                if (!status.ok())
-                    return m_stage.tell(status.issue());
-                emit written(path);
+                writeFile(path, [&] { return writeLessonPdf(path.toStdString(), m_run->lesson(), steps, answers); });
             });
         });
 }

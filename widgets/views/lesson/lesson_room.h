@@ -23,6 +23,8 @@ struct LessonStage {
     /// The layout Teach with these panels, and without those.
     std::function<void(const QStringList& panels, const QStringList& hidden)> arrange;
     std::function<void(const QString& panel)> raise; ///< without taking the focus
+    std::function<void()> forgetTyped; ///< in panels about the recipe, and not applied
+    std::function<void()> showFirstRows; ///< of tables, as far as what is selected stays in sight
     std::function<void(const Issue&)> tell;
     std::function<void(bool on)> present; ///< nothing but the lesson and the live program, large
     bool remembered = true; ///< progress is kept in the settings
@@ -68,6 +70,7 @@ private:
     void keepProgress();
     void refreshOffer();
     void startWith(uint64_t seed);
+    void writeFile(const QString& path, const std::function<Status()>& write);
 
     Session& m_session;
     LessonPanel& m_panel;

@@ -152,14 +152,12 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
     row->addWidget(m_reset);
     row->addWidget(m_more);
     connect(m_more, &QToolButton::toggled, this, [this] {
-        taken(m_lowest, m_highest); // the fields open as the recipe is
-        taken(m_scale, m_zeroPoint);
+        forgetTyped(); // the fields open as the recipe is
         refresh();
     });
     connect(m_reset, &QToolButton::clicked, this, [this] {
         const RecipeEdits& edits = m_session.recipe();
-        taken(m_lowest, m_highest); // what was typed gives way, too
-        taken(m_scale, m_zeroPoint);
+        forgetTyped(); // it gives way, too
         apply(tr("Reset %1"), withoutOverride(edits.recipe(), edits.base(), tensor()));
     });
     connect(m_quantize, &QCheckBox::clicked, this, [this] {
@@ -461,6 +459,20 @@ void OverrideEditor::taken(QLineEdit* first, QLineEdit* second)
 {
     first->setModified(false);
     second->setModified(false);
+}
+
+void OverrideEditor::forgetTyped()
+{
+    taken(m_lowest, m_highest);
+    taken(m_scale, m_zeroPoint);
+    m_percentile->setModified(false);
+}
+
+void OverrideEditor::startOver()
+{
+    forgetTyped();
+    m_more->setChecked(false);
+    refresh();
 }
 
 void OverrideEditor::applyRange()

@@ -27,6 +27,7 @@ public:
     OverrideEditor(Session& session, RecipeView& recipe, const ShownPlace& place, QWidget* parent = nullptr);
     /// Has the width that it needs with all of the first row shown, so that what is selected asks for no other.
     QSize minimumSizeHint() const override;
+    void startOver(); ///< closes the fields; what is typed and not applied goes
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -58,6 +59,7 @@ private:
     void refreshPercentile(const std::string& tensor, bool other);
     void apply(const QString& what, const Recipe& next);
     static void taken(QLineEdit* first, QLineEdit* second);
+    void forgetTyped();
 
     Session& m_session;
     RecipeView& m_recipe;

@@ -3,9 +3,12 @@
 #include "widgets/session/lesson/lesson_run.h"
 #include "widgets/session/lesson/lesson_topics.h"
 #include "widgets/views/base/error_bar.h"
+#include "widgets/views/base/table_panel.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/lesson/lesson_panel.h"
 #include "widgets/views/lesson/lesson_room.h"
+#include "widgets/views/recipe/exclusion_tree.h"
+#include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/named_layouts.h"
@@ -16,9 +19,11 @@
 #include <QDir>
 #include <QEvent>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenuBar>
 #include <QShortcut>
 #include <QStatusBar>
+#include <QTableView>
 #include <QToolBar>
 
 namespace qs {
@@ -50,6 +55,17 @@ protected:
         return false;
     }
 };
+
+void showFirstRows(const QWidget& window)
+{
+    for (const TablePanel* panel : window.findChildren<TablePanel*>()) {
+        QTableView* table = panel->table();
+        table->scrollToTop();
+        const QModelIndex chosen = table->currentIndex();
+        if (chosen.isValid() && table->selectionModel()->isRowSelected(chosen.row()))
+            table->scrollTo(chosen.siblingAtColumn(0));
+    }
+}
 
 void coverGraph(QWidget& graph, bool covered)
 {
@@ -87,6 +103,13 @@ void MainWindow::buildLessons()
         coverGraph(*m_graph, hidden.contains(QStringLiteral("graph")));
     };
     stage.raise = [this](const QString& panel) { m_layout->front(panel); };
+    stage.forgetTyped = [this] {
+        for (OverrideEditor* fields : findChildren<OverrideEditor*>())
+            fields->startOver();
+        for (const ExclusionTree* nodes : findChildren<ExclusionTree*>())
+            nodes->pattern()->clear();
+    };
+    stage.showFirstRows = [this] { showFirstRows(*this); };
     stage.tell = [this](const Issue& issue) { m_errorBar->showIssue(issue); };
     stage.present = [this](bool on) { present(on); };
     stage.remembered = m_memory == WindowMemory::Remembered;
