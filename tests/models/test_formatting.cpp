@@ -77,7 +77,7 @@ private slots:
         QuantParams params { DType::Int8, { 0.0239F }, { -128 }, {}, 0 };
         QCOMPARE(quantizerText(params), QStringLiteral("0.0239 * (q + 128) int8, per tensor"));
         params = { DType::Int8, { 0.5F, 0.25F }, { 0, 0 }, 0, 0 };
-        QCOMPARE(quantizerText(params), QStringLiteral("s[c] * (q - z[c]) int8 per channel, axis 0, 2 scales"));
+        QCOMPARE(quantizerText(params), QStringLiteral("s[c] * (q − z[c]) int8 per channel, axis 0, 2 scales"));
         QCOMPARE(extentText(params.scale), QStringLiteral("0.250 … 0.500"));
         QCOMPARE(extentText(params.zeroPoint), QStringLiteral("0"));
         QCOMPARE(quantizerText({}), absentText());

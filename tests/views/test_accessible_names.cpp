@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that can have the focus, or be pressed, has a name for screen readers.
+// Everything that can have the focus, or be pressed, has a name for screen readers. Numbers have one kind of minus
+// sign.
 #include "tests/views/support/example_window.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/data/fixed_inputs_dialog.h"
@@ -19,6 +20,8 @@
 #include <QAccessible>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QLabel>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QTabBar>
@@ -67,6 +70,22 @@ QStringList namelessIn(QWidget& root)
     return nameless;
 }
 
+/// What can be read in labels and lists, with its tool tips; what is typed has a hyphen.
+QStringList textsIn(const QWidget& root)
+{
+    QStringList texts;
+    for (const QLabel* label : root.findChildren<QLabel*>())
+        texts << label->text() << label->toolTip();
+    for (const QAbstractItemView* view : root.findChildren<QAbstractItemView*>()) {
+        const QAbstractItemModel* model = view->model();
+        for (int row = 0; model && row < std::min(200, model->rowCount()); ++row)
+            for (int column = 0; column < model->columnCount(); ++column)
+                for (const int role : { Qt::DisplayRole, Qt::ToolTipRole })
+                    texts << model->index(row, column).data(role).toString();
+    }
+    return texts;
+}
+
 } // namespace
 
 class TestAccessibleNames : public QObject {
@@ -108,6 +127,32 @@ private slots:
         }
         nameless.removeDuplicates();
         QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(u'\n')));
+    }
+
+    void numbersHaveTrueMinusSigns()
+    {
+        ExampleWindow e;
+        QVERIFY(e.ready());
+        QVERIFY(e.movableTensor());
+        openOther(e.session, { std::string(QS_SOURCE_DIR "/resources/examples/digits_qdq.onnx"), std::nullopt });
+        QVERIFY(e.ready());
+        e.session.selection().selectSample(1);
+        e.session.selection().selectElement(ChosenElement { 1, 3 });
+        QStringList wrong;
+        bool any = false;
+        const QRegularExpression hyphen(QStringLiteral("(?<![\\w.:/)-])-[\\d.∞]"));
+        for (const QString& name : MainWindow::viewNames()) {
+            e.window.showView(name);
+            QTRY_VERIFY_WITH_TIMEOUT(e.session.jobs().idle(), kPatience);
+            for (const QString& text : textsIn(e.window)) {
+                any |= text.contains(QStringLiteral("−5"));
+                if (text.contains(hyphen))
+                    wrong << name + QStringLiteral(": ") + text;
+            }
+        }
+        QVERIFY(any);
+        wrong.removeDuplicates();
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
     }
 
     void everyDialog_data()

@@ -2,6 +2,7 @@
 #include "core/lesson/check/answer_text.h"
 
 #include "core/base/text/one_line.h"
+#include "core/base/text/true_minus.h"
 
 #include <charconv>
 #include <cmath>
@@ -17,7 +18,7 @@ std::string trimmedAnswer(const std::string& text)
 
 Result<double> typedNumber(const std::string& text, const std::string& unit)
 {
-    const std::string bare = trimmedAnswer(text);
+    const std::string bare = withHyphens(trimmedAnswer(text));
     const char* const end = bare.data() + bare.size();
     double value = 0;
     const bool plus = bare.starts_with('+');
@@ -45,7 +46,7 @@ std::string exactText(double number) { return fmt::format("{}", number + 0.0); }
 
 std::string withUnit(double number, const std::string& unit)
 {
-    return fmt::format("{:.6g}", number + 0.0) + (unit.empty() ? "" : " " + unit);
+    return withTrueMinus(fmt::format("{:.6g}", number + 0.0)) + (unit.empty() ? "" : " " + unit);
 }
 
 Result<std::string> answerText(const LessonValue& value)

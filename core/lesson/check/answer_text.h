@@ -9,14 +9,14 @@ namespace qs {
 /// Answers as people type and read them. Issues are of kind BadUse: ask again.
 
 std::string trimmedAnswer(const std::string& text);
-/// A number, with the unit or without.
+/// A number, with the unit or without, with either minus sign.
 Result<double> typedNumber(const std::string& text, const std::string& unit);
 /// "1" is the first of `count`; the index is given.
 Result<size_t> typedChoice(const std::string& text, size_t count);
 
 /// With all its digits, so that reading it gives the same number.
 std::string exactText(double number);
-/// With six digits.
+/// With six digits, for people.
 std::string withUnit(double number, const std::string& unit);
 /// As somebody types it. Issues: a condition.
 Result<std::string> answerText(const LessonValue& value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/lesson/check/hint_check.h"
 
+#include "core/base/text/true_minus.h"
 #include "core/lesson/check/answer_text.h"
 
 #include <algorithm>
@@ -16,8 +17,9 @@ bool isWordByte(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-std::vector<double> numbersIn(const std::string& text)
+std::vector<double> numbersIn(const std::string& shown)
 {
+    const std::string text = withHyphens(shown);
     std::vector<double> numbers;
     for (size_t i = 0; i < text.size(); ++i) {
         const bool digit = text[i] >= '0' && text[i] <= '9';

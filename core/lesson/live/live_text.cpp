@@ -2,8 +2,10 @@
 #include "core/lesson/live/live_text.h"
 
 #include "core/base/text/one_line.h"
+#include "core/base/text/true_minus.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -31,7 +33,9 @@ size_t endOf(const std::string& text, size_t from)
     return std::string::npos;
 }
 
-Result<std::string> computed(const std::string& inside, const Vocabulary& vocabulary)
+enum class NumbersFor { People, Recipes };
+
+Result<std::string> computed(const std::string& inside, const Vocabulary& vocabulary, NumbersFor who)
 {
     const size_t bar = std::min(inside.rfind('|'), inside.size());
     const std::string written = stripped(std::string_view(inside).substr(0, bar));
@@ -48,12 +52,11 @@ Result<std::string> computed(const std::string& inside, const Vocabulary& vocabu
     auto shown = valueText(*value, format);
     if (!shown.ok())
         return inText(shown.issue());
-    return shown;
+    const bool read = who == NumbersFor::People && std::holds_alternative<double>(*value);
+    return read ? withTrueMinus(std::move(shown).value()) : shown;
 }
 
-} // namespace
-
-Result<std::string> liveText(const std::string& text, const Vocabulary& vocabulary)
+Result<std::string> filledIn(const std::string& text, const Vocabulary& vocabulary, NumbersFor who)
 {
     std::string filled;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -64,7 +67,7 @@ Result<std::string> liveText(const std::string& text, const Vocabulary& vocabula
             const size_t end = endOf(text, i + 2);
             if (end == std::string::npos)
                 return badInput("'" + oneLine(text.substr(i), 60) + "' has no '}'");
-            QS_TRY(const std::string value, computed(text.substr(i + 2, end - i - 2), vocabulary));
+            QS_TRY(const std::string value, computed(text.substr(i + 2, end - i - 2), vocabulary, who));
             filled += value;
             i = end;
         } else {
@@ -74,10 +77,17 @@ Result<std::string> liveText(const std::string& text, const Vocabulary& vocabula
     return filled;
 }
 
+} // namespace
+
+Result<std::string> liveText(const std::string& text, const Vocabulary& vocabulary)
+{
+    return filledIn(text, vocabulary, NumbersFor::People);
+}
+
 Result<LessonJson> liveJson(const LessonJson& json, const Vocabulary& vocabulary)
 {
     if (json.is_string()) {
-        QS_TRY(std::string text, liveText(json.get_ref<const std::string&>(), vocabulary));
+        QS_TRY(std::string text, filledIn(json.get_ref<const std::string&>(), vocabulary, NumbersFor::Recipes));
         return LessonJson(std::move(text));
     }
     if (!json.is_structured())
@@ -89,7 +99,7 @@ Result<LessonJson> liveJson(const LessonJson& json, const Vocabulary& vocabulary
             filled.push_back(std::move(inner));
             continue;
         }
-        QS_TRY(const std::string name, liveText(key, vocabulary));
+        QS_TRY(const std::string name, filledIn(key, vocabulary, NumbersFor::Recipes));
         filled[name] = std::move(inner);
     }
     return filled;

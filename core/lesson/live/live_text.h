@@ -6,8 +6,8 @@
 
 namespace qs {
 
-/// A text of a lesson with each `{= expression | format}` computed, and "\{" as a brace. Issues say which expression it
-/// is, and what is wrong with it.
+/// A text of a lesson with each `{= expression | format}` computed for people, with true minus signs, and "\{" as a
+/// brace. Issues say which expression it is, and what is wrong with it.
 Result<std::string> liveText(const std::string& text, const Vocabulary& vocabulary);
 /// All texts and keys of it.
 Result<LessonJson> liveJson(const LessonJson& json, const Vocabulary& vocabulary);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/base/formatting.h"
 
+#include "widgets/models/base/true_minus.h"
+
 #include <QCoreApplication>
 #include <QLocale>
 #include <QStringList>
@@ -43,14 +45,6 @@ void speakEnglish()
     QCoreApplication::installTranslator(new EnglishPlurals(application));
 }
 Q_COREAPP_STARTUP_FUNCTION(speakEnglish)
-
-const QChar kMinus(0x2212);
-
-QString withTrueMinus(QString text)
-{
-    text.replace(u'-', kMinus);
-    return text;
-}
 
 } // namespace
 
@@ -213,11 +207,11 @@ QString quantizerText(const QuantParams& params)
     if (params.perTensor()) {
         const int zeroPoint = params.zeroPoint.empty() ? 0 : params.zeroPoint.front();
         return QStringLiteral("%1 * (q %2 %3) %4, per tensor")
-            .arg(numberText(params.scale.front()), QChar(zeroPoint < 0 ? u'+' : u'-'))
+            .arg(numberText(params.scale.front()), QChar(zeroPoint < 0 ? u'+' : u'−'))
             .arg(std::abs(int64_t(zeroPoint)))
             .arg(dtype);
     }
-    return QStringLiteral("s[c] * (q - z[c]) %1, %2 scales")
+    return QStringLiteral("s[c] * (q − z[c]) %1, %2 scales")
         .arg(granularityText(params))
         .arg(countText(params.scale.size()));
 }

@@ -86,7 +86,7 @@ void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place
         r.dynamic         ? tr("%1, computed from each run's data").arg(toQt(dtypeName(r.params.dtype)))
             : r.quantizer ? quantizerText(r.params)
                           : tr("none of its own"),
-        tr("real = scale * (q - zero_point)"));
+        tr("real = scale * (q − zero_point)"));
     rows.add(tr("replaced activation"), toQt(r.foldedActivation));
     rows.add(tr("range / observed"),
         r.range ? rangeText(r.range) + QStringLiteral(" / ") + rangeText(r.observedRange)
@@ -142,7 +142,7 @@ void addWeight(InspectorRowList& rows, const Snapshot& snapshot, const Place& pl
     rows.add(tr("name"), toQt(r.name) + QStringLiteral("  ") + shapeLabel(r.shape));
     rows.add(tr("quantized name"), toQt(r.quantizedName));
     rows.add(tr("match"), matchLabel(r.method, r.confidence));
-    rows.add(tr("quantizer"), quantizerText(r.params), tr("real = scale * (q - zero_point)"));
+    rows.add(tr("quantizer"), quantizerText(r.params), tr("real = scale * (q − zero_point)"));
     rows.add(tr("scale"), extentText(r.params.scale));
     rows.add(tr("zero point"), zeroPointText(r.params));
     if (const QString codes = codesText(snapshot, r.name); !codes.isEmpty())

@@ -4,6 +4,7 @@
 #include "core/quant/params/float8.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/base/true_minus.h"
 #include "widgets/models/recipe/recipe_edits.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ QString RecipeField::text(const Recipe& recipe) const
 {
     const double value = get(recipe);
     if (choices.isEmpty())
-        return QString::number(value, 'g', 8);
+        return withTrueMinus(QString::number(value, 'g', 8));
     return value < 0 ? tr("other") : choices[qsizetype(value)];
 }
 

@@ -4,6 +4,7 @@
 #include "core/quant/recipe/recipe_options.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/base/true_minus.h"
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/recipe/recipe_fields.h"
 
@@ -71,14 +72,14 @@ QString plainText(const RecipeValue& value)
             else if constexpr (std::is_same_v<T, std::string>)
                 return v.empty() ? tr("none") : toQt(v);
             else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double>)
-                return QString::number(v);
+                return withTrueMinus(QString::number(v));
             else if constexpr (std::is_same_v<T, std::monostate>)
                 return tr("default");
             else { // lists are told of elsewhere; numbers by name
                 QStringList parts;
                 if constexpr (!std::is_same_v<T, std::vector<std::string>>)
                     for (const auto& [name, number] : v)
-                        parts << toQt(name) + u' ' + QString::number(number);
+                        parts << toQt(name) + u' ' + withTrueMinus(QString::number(number));
                 return parts.isEmpty() ? tr("none") : parts.join(QStringLiteral(", "));
             }
         },

@@ -150,7 +150,7 @@ TensorModel::Columns TensorModel::quantizerColumns() const
             percents<R>(&R::usedCodes) },
         { { tr("type"), tr("Element type of the codes"), QStringLiteral("float32"), Text, kUp, false },
             words<R>(codeTypeOf) },
-        { { tr("scale"), tr("real = scale * (q - zero_point)"), QStringLiteral("0.0239"), Value, kDown, false },
+        { { tr("scale"), tr("real = scale * (q − zero_point)"), QStringLiteral("0.0239"), Value, kDown, false },
             parameterCell(&QuantParams::scale), parametersTip },
         { { tr("zero point"), tr("The code that stands for 0"), QStringLiteral("zero point"), Value, kUp, false },
             parameterCell(&QuantParams::zeroPoint), parametersTip },

@@ -157,7 +157,7 @@ WeightModel::Columns WeightModel::codeColumns() const
               tr("Share of unclipped elements off by more than half a step: other weights than the float file's"),
               QStringLiteral("> 99.9 %"), Value, kDown, false },
             percents<R>(&R::offByMoreThanHalfStep) },
-        { { tr("scale"), tr("real = scale * (q - zero_point)"), QStringLiteral("0.0031 … 0.0120"), Value, kDown,
+        { { tr("scale"), tr("real = scale * (q − zero_point)"), QStringLiteral("0.0031 … 0.0120"), Value, kDown,
               false },
             extents<R>(in(&R::params, &QuantParams::scale)), weightQuantizerTip },
         { { tr("zero point"), tr("The code that stands for 0"), QStringLiteral("zero point"), Value, kUp, false },

@@ -4,6 +4,7 @@
 #include "core/graph/graph.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/base/true_minus.h"
 
 #include <QStringList>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr size_t kShown = 16; ///< elements of a list before it is cut
 
-QString element(int64_t value) { return QString::number(value); }
+QString element(int64_t value) { return withTrueMinus(QString::number(value)); }
 QString element(float value) { return numberText(double(value), 6); }
 QString element(const std::string& value) { return u'"' + toQt(value) + u'"'; }
 QString element(const Tensor& value) { return toQt(dtypeName(value.dtype())) + u' ' + shapeLabel(value.shape()); }

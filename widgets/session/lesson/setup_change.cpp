@@ -5,6 +5,7 @@
 #include "core/quant/recipe/recipe_json.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/base/true_minus.h"
 #include "widgets/models/recipe/setting_changes.h"
 #include "widgets/session/session.h"
 
@@ -51,8 +52,8 @@ QString changeText(const RecipeChange& change, const std::string& within)
         return tr("%1 no longer set").arg(key);
     if (value.is_boolean())
         return tr("%1 %2").arg(key, value.get<bool>() ? tr("on") : tr("off"));
-    if (value.is_number_float())
-        return tr("%1 %2").arg(key, QString::number(value.get<double>(), 'g', 8));
+    if (value.is_number())
+        return tr("%1 %2").arg(key, withTrueMinus(QString::number(value.get<double>(), 'g', 8)));
     return tr("%1 %2").arg(key, toQt(value.is_string() ? value.get<std::string>() : value.dump()));
 }
 
