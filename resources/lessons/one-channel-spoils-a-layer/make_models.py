@@ -14,7 +14,7 @@ import onnx
 from onnx import numpy_helper
 
 FACTOR = 16
-CHANNELS = (3, 7, 12)
+CHANNELS = {"a": 3, "b": 7, "c": 12}  # the names do not tell which channel it is
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -36,8 +36,8 @@ def scaled(model, channel):
 
 def main():
     source = HERE.parent.parent / "examples" / "digits_float.onnx"
-    for channel in CHANNELS:
-        onnx.save(scaled(onnx.load(source), channel), HERE / f"digits_{channel}.onnx")
+    for name, channel in CHANNELS.items():
+        onnx.save(scaled(onnx.load(source), channel), HERE / f"digits_{name}.onnx")
 
 
 main()
