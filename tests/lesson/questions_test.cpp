@@ -198,6 +198,7 @@ void LessonQuestionsTest::texts_data()
     row("nothing", kNumber, "", "error: '' is no number");
     row("not finite", kNumber, "nan", "error: 'nan' is no number");
     row("prediction", kPredict, "-128", "right");
+    row("true minus sign", kPredict, "−128", "right");
     row("wrong prediction", kPredict, "128", "too large by 256");
     row("choice", kChoice, "2", "right");
     row("other choice", kChoice, "1", "another choice is right");

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/lesson/lesson_window.h"
 
-#include "core/analysis/findings/rule.h"
 #include "core/lesson/file/read_lesson.h"
 #include "widgets/models/base/formatting.h"
-#include "widgets/session/lesson/lesson_topics.h"
 #include "widgets/session/lesson/setup_change.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/lesson/lesson_paper.h"
@@ -19,8 +17,6 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTextBrowser>
-
-#include <algorithm>
 
 namespace qs::test {
 
@@ -46,7 +42,6 @@ private slots:
     void hostileFolders();
     void presentation();
     void papers();
-    void learnThis();
 
 private:
     QTemporaryDir m_settings;
@@ -555,48 +550,6 @@ void LessonWindowTest::papers()
     QVERIFY(
         writeResultJson(dir.filePath(QStringLiteral("c.json")).toStdString(), lesson.run.lesson(), lesson.run.result())
             .ok());
-}
-
-/// What lessons teach are panels, numbers and findings that there are, and asking for one opens its step.
-void LessonWindowTest::learnThis()
-{
-    ExampleWindow example;
-    QVERIFY(example.ready());
-    LessonWindow lesson(example);
-    QStringList known = MainWindow::viewNames();
-    for (const Metric metric : kMetrics)
-        known << topicOf(metric);
-    for (int rule = 0; rule <= int(Rule::Unmatched); ++rule)
-        known << toQt(ruleId(Rule(rule)));
-    const auto& spots = example.session.findChild<LessonTopics*>()->spots();
-    QVERIFY(spots.size() > 15);
-    for (auto spot = spots.begin(); spot != spots.end(); ++spot) {
-        QVERIFY2(known.contains(spot.key()), qPrintable(spot.key()));
-        const auto read = readLesson(spot->folder.toStdString(), QS_SOURCE_DIR "/resources/examples", 1);
-        QVERIFY(read.ok() && spot->step < read->taught());
-        const auto& teaches = read->steps[spot->step].teaches;
-        QVERIFY2(std::ranges::find(teaches, spot.key().toStdString()) != teaches.end(), qPrintable(spot.key()));
-    }
-    QPushButton* learn = nullptr;
-    for (QPushButton* button : example.window.findChildren<QPushButton*>())
-        if (button->text() == QStringLiteral("Explain") && button->isVisible())
-            button->click();
-    for (QPushButton* button : example.window.findChildren<QPushButton*>())
-        if (button->text() == QStringLiteral("Learn this") && button->isVisible())
-            learn = learn ? learn : button;
-    QVERIFY(learn); // the example's ranges do not hold its data
-    learn->click();
-    QTRY_VERIFY(lesson.run.active());
-    QVERIFY(lesson.quiet());
-    lesson.room.leave();
-    example.window.activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(&example.window));
-    example.window.showView(QStringLiteral("channels"));
-    QTest::keyClick(&example.window, Qt::Key_F1, Qt::ShiftModifier);
-    QTRY_VERIFY(lesson.run.active());
-    QVERIFY(lesson.quiet());
-    QCOMPARE(toQt(lesson.run.lesson().id), QStringLiteral("one-channel-spoils-a-layer"));
-    QCOMPARE(toQt(lesson.run.step().id), QStringLiteral("name-the-channel"));
 }
 
 } // namespace qs::test

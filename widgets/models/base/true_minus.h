@@ -5,7 +5,8 @@
 
 namespace qs {
 
-/// The text of a number as people read it, with U+2212 for each hyphen. Files, what is copied and what is typed keep '-'.
+/// The text of a number as people read it, with U+2212 for each hyphen. Files, what is copied and what is typed keep
+/// '-'.
 inline QString withTrueMinus(QString number) { return number.replace(u'-', QChar(0x2212)); }
 
 } // namespace qs
