@@ -12,6 +12,8 @@ inline Dim unknownDim() { return {}; }
 Dim dimOf(const Fact* f, size_t axis);
 /// Known to be equal: the same number, or the same name.
 bool sameDim(const Dim& a, const Dim& b);
+/// The facts of a single output.
+inline Result<std::vector<Fact>> one(Fact f) { return std::vector<Fact> { std::move(f) }; }
 /// Product of known dims; nullopt when one is unknown or the product overflows.
 std::optional<int64_t> dimProduct(std::span<const Dim> dims);
 

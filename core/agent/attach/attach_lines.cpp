@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char *kAttach = "quantscope_attach", *kAdmitted = "quantscope_admitted",
                      *kRefused = "quantscope_refused", *kFarewell = "quantscope_farewell";
-constexpr size_t kLongestText = 400;
+constexpr size_t kLongestWord = 400;
 const JsonLimits kAttachLimits { size_t(1) << 20, 10'000, 4 };
 
 std::string textAt(const nlohmann::ordered_json& json, const char* key)
@@ -43,7 +43,7 @@ Result<AttachRequest> readAttachLine(std::string_view line)
         return noRequest();
     if (textAt(*json, kAttach) != kVersion)
         return badUse("the window is of version " + std::string(kVersion) + ", this is "
-                + oneLine(textAt(*json, kAttach), kLongestText),
+                + oneLine(textAt(*json, kAttach), kLongestWord),
             "use both of one version");
     AttachRequest request { textAt(*json, "folder"), {} };
     const auto allow = json->find("allow");
@@ -65,10 +65,10 @@ Result<std::string> readAdmission(std::string_view line)
 {
     const auto json = readJson(line, kAttachLimits);
     if (json.ok() && json->is_object() && json->contains(kAdmitted))
-        return oneLine(textAt(*json, kAdmitted), kLongestText);
+        return oneLine(textAt(*json, kAdmitted), kLongestWord);
     if (json.ok() && json->is_object() && json->contains(kRefused))
         return badInput(
-            oneLine(textAt(*json, kRefused), kLongestText), {}, oneLine(textAt(*json, "remedy"), kLongestText));
+            oneLine(textAt(*json, kRefused), kLongestWord), {}, oneLine(textAt(*json, "remedy"), kLongestWord));
     return badInput("the window does not answer as one does", {}, "start it again");
 }
 
@@ -79,7 +79,7 @@ std::optional<std::string> readFarewell(std::string_view line)
     if (!line.starts_with("{\"" + std::string(kFarewell)))
         return std::nullopt;
     const auto json = readJson(line, kAttachLimits);
-    return json.ok() ? std::optional(oneLine(textAt(*json, kFarewell), kLongestText)) : std::nullopt;
+    return json.ok() ? std::optional(oneLine(textAt(*json, kFarewell), kLongestWord)) : std::nullopt;
 }
 
 } // namespace qs

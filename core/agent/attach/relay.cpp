@@ -14,7 +14,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kLongestAnswer = size_t(64) << 20;
+constexpr size_t kLongestRelayed = size_t(64) << 20;
 constexpr int kAdmissionMs = 10'000;
 
 /// One line, a byte at a time: what follows it is for others.
@@ -125,7 +125,7 @@ void Relay::forward(const RpcMessage& message, std::string_view line)
 void Relay::listen()
 {
     const auto line = [this](std::string_view text) { hear(text); };
-    LineCutter lines({ line, [] {} }, kLongestAnswer);
+    LineCutter lines({ line, [] {} }, kLongestRelayed);
     char bytes[65536];
     while (true) {
         const ssize_t size = read(m_window.fd(), bytes, sizeof bytes);

@@ -36,7 +36,7 @@ Severity clippingSeverity(const ActivationRow& row)
 }
 
 /// As many codes on either side of zero.
-bool isSymmetric(const QuantParams& params)
+bool aroundZero(const QuantParams& params)
 {
     const int64_t middle = middleCode(params);
     return params.zeroPoint.size() == 1 && (params.zeroPoint[0] == middle || params.zeroPoint[0] == middle - 1);
@@ -51,13 +51,13 @@ public:
             if (firstOfQuantizer(c, i)) {
                 auto& [alike, symmetric] = m_counts[c.activations[i].params.dtype];
                 ++alike;
-                symmetric += isSymmetric(c.activations[i].params);
+                symmetric += aroundZero(c.activations[i].params);
             }
     }
     /// Of the others, beside this one, the first row of its quantizer.
     bool madeSymmetric(const ActivationRow& row) const
     {
-        const bool own = isSymmetric(row.params);
+        const bool own = aroundZero(row.params);
         const auto [alike, symmetric] = m_counts.at(row.params.dtype);
         return own && (alike == 1 || 2 * (symmetric - 1) > alike - 1);
     }

@@ -23,7 +23,7 @@ bool hasStaticCodes(const ActivationRow& row)
 }
 
 /// Zero stands in the middle of the codes.
-bool isSymmetric(const ActivationRow& row)
+bool isCentred(const ActivationRow& row)
 {
     const int64_t middle = middleCode(row.params);
     const auto& zeros = row.params.zeroPoint;
@@ -37,7 +37,7 @@ bool symmetricRecipe(const Comparison& c)
     for (size_t i = 0; i < c.activations.size(); ++i)
         if (hasStaticCodes(c.activations[i]) && firstOfQuantizer(c, i)) {
             ++all;
-            symmetric += isSymmetric(c.activations[i]);
+            symmetric += isCentred(c.activations[i]);
         }
     return all > 0 && 2 * symmetric > all;
 }
@@ -69,7 +69,7 @@ void findSymmetricOnSkewed(const Comparison& c, std::vector<Finding>& found)
         return;
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (!hasStaticCodes(row) || !isSymmetric(row) || !hasOwnRange(row) || row.localExact
+        if (!hasStaticCodes(row) || !isCentred(row) || !hasOwnRange(row) || row.localExact
             || *row.localSqnrDb > kSkewMindedDb || wastedDb(row) || !firstOfQuantizer(c, i))
             continue;
         const double gain = gainWithoutSymmetry(row);

@@ -9,7 +9,7 @@ namespace qs {
 
 namespace {
 
-constexpr std::string_view kGap = "...";
+constexpr std::string_view kLeftOut = "...";
 
 /// Byte offset of a code point.
 size_t offsetOf(const std::string& text, size_t codePoint)
@@ -28,8 +28,8 @@ std::string elided(const std::string& text, size_t widest)
     const size_t width = characterCount(text);
     if (width <= widest)
         return text;
-    const size_t kept = widest - kGap.size();
-    return text.substr(0, offsetOf(text, kept / 2)) + std::string(kGap)
+    const size_t kept = widest - kLeftOut.size();
+    return text.substr(0, offsetOf(text, kept / 2)) + std::string(kLeftOut)
         + text.substr(offsetOf(text, width - (kept - kept / 2)));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/code_tables.h"
 
+#include "core/engine/lower/common/codes.h"
 #include "core/engine/lower/common/element_types.h"
 #include "core/kernels/quantize/qlinear.h"
 
@@ -16,8 +17,6 @@ namespace {
 constexpr int64_t kCodes = 256;
 
 using ByteTable = std::array<uint8_t, kCodes>;
-
-bool isByte(DType type) { return type == DType::UInt8 || type == DType::Int8; }
 
 Status runLookUp(const ByteTable& table, DType made, StepContext& c)
 {
@@ -46,7 +45,7 @@ public:
     std::optional<FusedUnit> tableOf(const FusedUnit& unit)
     {
         const Fact& made = m_lowered.facts().of(m_graph.node(unit.nodes.back()).outputs[0]);
-        if (!isByte(made.dtype) || !elementWise(unit))
+        if (!isCode(made.dtype) || !elementWise(unit))
             return {};
         const auto varying = onlyVarying(unit);
         if (!varying)
@@ -104,7 +103,7 @@ private:
             if (node.hasInput(i) && (!t || t->count() != 1))
                 return false;
         }
-        return isByte(m_lowered.facts().of(node.inputs[0]).dtype)
+        return isCode(m_lowered.facts().of(node.inputs[0]).dtype)
             && m_lowered.facts().of(node.outputs[0]).dtype == DType::Float32;
     }
 
@@ -129,7 +128,7 @@ private:
             writable(codes)[i] = static_cast<std::byte>(i);
         const auto reals = ran(*m_lowered.step(dequantize).lowered, node.inputs, node.inputs[0], codes);
         const auto results = reals ? ran(unit.lowered, unit.inputs, varying, *reals) : std::nullopt;
-        if (!results || !isByte(results->dtype()))
+        if (!results || !isCode(results->dtype()))
             return {};
         ByteTable table;
         std::memcpy(table.data(), results->bytes().data(), table.size());

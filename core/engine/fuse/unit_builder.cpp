@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/unit_builder.h"
 
+#include "core/engine/lower/common/codes.h"
 #include "core/graph/domains.h"
 #include "core/tensor/convert.h"
 
@@ -15,8 +16,6 @@ template <size_t n> bool among(const std::string& type, const std::array<std::st
 {
     return std::ranges::find(types, type) != types.end();
 }
-
-bool isByte(DType type) { return type == DType::UInt8 || type == DType::Int8; }
 
 } // namespace
 
@@ -46,7 +45,7 @@ std::optional<UnitBuilder::Operand> UnitBuilder::operand(size_t i)
     if (!node().hasInput(i))
         return std::nullopt;
     auto codes = m_qdq.codesOf(node().inputs[i]);
-    return codes && isByte(codes->type) ? operandOf(std::move(*codes)) : std::nullopt;
+    return codes && isCode(codes->type) ? operandOf(std::move(*codes)) : std::nullopt;
 }
 
 std::optional<UnitBuilder::Operand> UnitBuilder::operandOf(RealCodes codes)
@@ -122,7 +121,7 @@ std::optional<std::vector<UnitBuilder::Operand>> UnitBuilder::likeOperands(size_
         }
         list.push_back(std::move(*o));
     }
-    return m_result && isByte(m_result->type) ? std::optional(std::move(list)) : std::nullopt;
+    return m_result && isCode(m_result->type) ? std::optional(std::move(list)) : std::nullopt;
 }
 
 UnitBuilder::MaybeSlot UnitBuilder::elementwise()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/unit_builder.h"
-#include "core/graph/domains.h"
 
+#include "core/graph/domains.h"
+#include "core/ops/fact_tools.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -11,11 +12,6 @@
 namespace qs {
 
 namespace {
-
-bool sameDim(const Dim& a, const Dim& b)
-{
-    return a.known() || b.known() ? a.value == b.value : !a.symbol.empty() && a.symbol == b.symbol;
-}
 
 /// Whether the runtime makes a Gemm of a product of these sizes and a sum with `c`: one number a column, or for a
 /// matrix one a row or an element too. Products of more axes must have known sizes.

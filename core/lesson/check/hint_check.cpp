@@ -12,7 +12,7 @@ namespace qs {
 
 namespace {
 
-bool isWordByte(char c)
+bool isNameByte(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -23,9 +23,9 @@ std::vector<double> numbersIn(const std::string& shown)
     std::vector<double> numbers;
     for (size_t i = 0; i < text.size(); ++i) {
         const bool digit = text[i] >= '0' && text[i] <= '9';
-        if (!digit || (i > 0 && (isWordByte(text[i - 1]) || text[i - 1] == '.')))
+        if (!digit || (i > 0 && (isNameByte(text[i - 1]) || text[i - 1] == '.')))
             continue;
-        const bool negative = i > 0 && text[i - 1] == '-' && (i < 2 || !isWordByte(text[i - 2]));
+        const bool negative = i > 0 && text[i - 1] == '-' && (i < 2 || !isNameByte(text[i - 2]));
         double value = 0;
         const auto [end, error] = std::from_chars(text.data() + i, text.data() + text.size(), value);
         if (error == std::errc())

@@ -11,10 +11,8 @@ namespace qs {
 
 namespace {
 
-using Kind = QuestionKind;
-
-bool isNumber(Kind kind) { return kind == Kind::Number || kind == Kind::Predict; }
-bool isRecipe(Kind kind) { return kind == Kind::Reach || kind == Kind::Repair; }
+bool isNumber(QuestionKind kind) { return kind == QuestionKind::Number || kind == QuestionKind::Predict; }
+bool isRecipe(QuestionKind kind) { return kind == QuestionKind::Reach || kind == QuestionKind::Repair; }
 
 /// A misconception as what it stands for: a number, the number of a choice, a name.
 Result<LessonValue> misconceptionValue(const LiveStep& step, size_t index)
@@ -191,18 +189,19 @@ Result<size_t> rightChoice(const LiveStep& step)
 
 Result<JudgedAnswer> judge(LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
 {
-    const Kind kind = step.question().kind;
+    const QuestionKind kind = step.question().kind;
     if (isNumber(kind)) { // what cannot be read is said before anything runs
         QS_CHECK(typedNumber(answer.text, step.question().unit));
     }
     QS_CHECK(step.run(snapshots));
     if (isNumber(kind))
         return judgeNumber(step, answer.text);
-    if (kind == Kind::Choice)
+    if (kind == QuestionKind::Choice)
         return judgeChoice(step, answer.text);
-    if (kind == Kind::Pick)
+    if (kind == QuestionKind::Pick)
         return judgePick(step, answer.text);
-    return kind == Kind::Reach ? judgeRecipe(step, answer.recipe, snapshots) : judgeRepair(step, answer, snapshots);
+    return kind == QuestionKind::Reach ? judgeRecipe(step, answer.recipe, snapshots)
+                                       : judgeRepair(step, answer, snapshots);
 }
 
 Result<LessonAnswer> referenceAnswer(LiveStep& step, LessonSnapshots& snapshots)
@@ -221,7 +220,7 @@ Result<LessonAnswer> referenceAnswer(LiveStep& step, LessonSnapshots& snapshots)
     }
     if (!question.choices.empty()) {
         QS_TRY(const size_t right, rightChoice(step));
-        (question.kind == Kind::Repair ? answer.cause : answer.text) = std::to_string(right + 1);
+        (question.kind == QuestionKind::Repair ? answer.cause : answer.text) = std::to_string(right + 1);
     }
     QS_TRY(answer.recipe, step.reference());
     return answer;

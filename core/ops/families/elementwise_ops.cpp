@@ -14,8 +14,6 @@ namespace {
 
 constexpr int64_t kMostFoldedElements = 1024; ///< values computed from shapes are short
 
-Result<std::vector<Fact>> one(Fact f) { return std::vector<Fact> { std::move(f) }; }
-
 Result<std::vector<Fact>> inferFloatTest(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));

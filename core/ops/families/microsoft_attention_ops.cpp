@@ -50,7 +50,7 @@ Result<Facts> inferProjected(const InferContext& c, DType type, size_t pastSlot)
             fact(type, Dims { knownDim(2), dimOf(x, 0), knownDim(heads), total, quotient(values, heads) }) });
 }
 
-Result<Facts> inferAttention(const InferContext& c)
+Result<Facts> inferMicrosoftAttention(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 2));
     return inferProjected(c, c.inputs[0].dtype, 4);
@@ -177,7 +177,7 @@ void registerMicrosoftAttentionOps(OpRegistry& r)
 {
     r.add({ kMicrosoftDomain, "EmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "QEmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
-    r.add({ kMicrosoftDomain, "Attention", inferAttention, Tolerance::Accumulation, projectionMacs });
+    r.add({ kMicrosoftDomain, "Attention", inferMicrosoftAttention, Tolerance::Accumulation, projectionMacs });
     r.add({ kMicrosoftDomain, "QAttention", inferQAttention, Tolerance::Accumulation, projectionMacs });
     r.add({ kMicrosoftDomain, "MultiHeadAttention", inferMultiHead, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "DecoderMaskedMultiHeadAttention", inferDecoderMasked, Tolerance::Accumulation });

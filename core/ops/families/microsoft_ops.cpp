@@ -94,7 +94,7 @@ Result<Facts> inferChannelsLast(const InferContext& c, const char* type)
 
 Result<Facts> inferNhwcMaxPool(const InferContext& c) { return inferChannelsLast(c, "MaxPool"); }
 
-Result<Facts> inferQLinearConv(const InferContext& c)
+Result<Facts> inferMicrosoftQLinearConv(const InferContext& c)
 {
     return c.node.attributes.integer("channels_last", 0) ? inferChannelsLast(c, "QLinearConv")
                                                          : inferAs(c, "QLinearConv");
@@ -176,7 +176,7 @@ void registerMicrosoftOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "FusedMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
     r.add({ kMicrosoftDomain, "TransposeMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
     r.add({ kMicrosoftDomain, "NhwcMaxPool", inferNhwcMaxPool, Tolerance::Exact });
-    r.add({ kMicrosoftDomain, "QLinearConv", inferQLinearConv, Tolerance::OneStep, qlinearConvMacs });
+    r.add({ kMicrosoftDomain, "QLinearConv", inferMicrosoftQLinearConv, Tolerance::OneStep, qlinearConvMacs });
     for (const char* type : { "MoE", "QMoE" })
         r.add({ kMicrosoftDomain, type, inferSame, Tolerance::Accumulation });
     registerBlockQuantizedOps(r);

@@ -10,8 +10,6 @@ namespace qs {
 
 namespace {
 
-Result<std::vector<Fact>> one(Fact f) { return std::vector<Fact> { std::move(f) }; }
-
 /// A known scale must be one number, or fit the axis (or the blocks along it).
 Status checkScale(const InferContext& c)
 {
@@ -78,7 +76,7 @@ Result<std::vector<Fact>> inferBinary(const InferContext& c)
 }
 
 /// QLinearWhere: condition, X and Y are inputs 0, 1 and 4.
-Result<std::vector<Fact>> inferWhere(const InferContext& c)
+Result<std::vector<Fact>> inferQLinearWhere(const InferContext& c)
 {
     if (c.inputs.size() < 9)
         return inferIssue(c.node, "needs 9 inputs");
@@ -88,7 +86,7 @@ Result<std::vector<Fact>> inferWhere(const InferContext& c)
 }
 
 /// QLinearConcat: output scale and zero point, then triples (X, scale, zero point).
-Result<std::vector<Fact>> inferConcat(const InferContext& c)
+Result<std::vector<Fact>> inferQLinearConcat(const InferContext& c)
 {
     if (c.inputs.size() < 5)
         return inferIssue(c.node, "needs at least 5 inputs");
@@ -157,8 +155,8 @@ void registerQuantOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "QLinearSigmoid", inferSame, Tolerance::OneStep });
     r.add({ kMicrosoftDomain, "QLinearLeakyRelu", inferSame, Tolerance::OneStep });
     r.add({ kMicrosoftDomain, "QLinearSoftmax", inferSame, Tolerance::OneStep });
-    r.add({ kMicrosoftDomain, "QLinearWhere", inferWhere, Tolerance::OneStep });
-    r.add({ kMicrosoftDomain, "QLinearConcat", inferConcat, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearWhere", inferQLinearWhere, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearConcat", inferQLinearConcat, Tolerance::OneStep });
     r.add({ kMicrosoftDomain, "QLinearAveragePool", inferAveragePool, Tolerance::OneStep });
     r.add({ kMicrosoftDomain, "QLinearGlobalAveragePool", inferGlobalAveragePool, Tolerance::OneStep });
 }

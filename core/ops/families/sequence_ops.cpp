@@ -80,7 +80,7 @@ Dim partSize(const InferContext& c, const Dim& whole)
     return knownDim(size);
 }
 
-Result<Facts> inferSplit(const InferContext& c)
+Result<Facts> inferSplitToSequence(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const Fact& x = *c.input(0);
@@ -166,7 +166,7 @@ void registerSequenceOps(OpRegistry& r)
     r.add({ "", "SequenceInsert", inferInsert, Tolerance::Exact });
     r.add({ "", "SequenceErase", inferErase, Tolerance::Exact });
     r.add({ "", "SequenceLength", inferLength, Tolerance::Exact });
-    r.add({ "", "SplitToSequence", inferSplit, Tolerance::Exact });
+    r.add({ "", "SplitToSequence", inferSplitToSequence, Tolerance::Exact });
     r.add({ "", "ConcatFromSequence", inferConcatFromSequence, Tolerance::Exact });
     r.add({ "", "Optional", inferOptional, Tolerance::Exact });
     r.add({ "", "OptionalGetElement", inferGetElement, Tolerance::Exact });

@@ -16,7 +16,7 @@ using ci::markdown;
 using ci::markdownCode;
 
 /// A summary page takes a megabyte.
-constexpr size_t kShownMissed = 50, kShownOthers = 10, kShownOutputs = 20, kShownTensors = 10, kShownFindings = 15;
+constexpr size_t kShownMissed = 50, kShownOthers = 10, kShownOutputs = 20, kShownTensors = 10, kListedFindings = 15;
 
 std::string more(size_t all, size_t shown)
 {
@@ -110,7 +110,7 @@ std::string findingsList(const Comparison& c)
     if (c.findings.empty())
         return "### Findings\n\nNone.\n";
     const std::vector<FindingGroup> groups = findingGroups(c.findings);
-    const size_t shown = std::min(groups.size(), kShownFindings);
+    const size_t shown = std::min(groups.size(), kListedFindings);
     std::string list = "### Findings\n\n";
     for (size_t i = 0; i < shown; ++i) {
         const Finding& f = c.findings[groups[i].members.front()];

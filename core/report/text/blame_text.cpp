@@ -11,7 +11,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kShownUnits = 12, kBlamedWidth = 48;
+constexpr size_t kShownBlames = 12, kBlamedWidth = 48;
 
 } // namespace
 
@@ -21,7 +21,7 @@ std::string blameText(const TokenBlame& blame, bool verbose)
     for (const BlamedUnit& unit : blame.units)
         units.push_back(&unit);
     std::ranges::stable_sort(units, [](const BlamedUnit* a, const BlamedUnit* b) { return a->moved() > b->moved(); });
-    const size_t shown = verbose ? units.size() : std::min(units.size(), kShownUnits);
+    const size_t shown = verbose ? units.size() : std::min(units.size(), kShownBlames);
     TextTable table({ { "unit", TextTable::Align::Left, verbose ? 0 : kBlamedWidth },
         { "kind", TextTable::Align::Left }, { "forward" }, { "backward" } });
     for (size_t i = 0; i < shown; ++i)

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kAll = 40; ///< so many terms are shown as they come
 constexpr size_t kLargest = 24; ///< of more
 constexpr size_t kVerbose = 4096;
-constexpr size_t kNameWidth = 32;
+constexpr size_t kTermWidth = 32;
 
 std::string placeText(const Shape& at)
 {
@@ -101,7 +101,7 @@ std::string sourcesText(const ElementExplanation& e)
 {
     std::string out;
     for (const OperandSource& source : e.sources)
-        out += fmt::format("  {}{} {}{}\n", source.constant ? "constant " : "", elided(source.name, 2 * kNameWidth),
+        out += fmt::format("  {}{} {}{}\n", source.constant ? "constant " : "", elided(source.name, 2 * kTermWidth),
             shapeText(source.shape), source.twin.empty() ? std::string() : ", in the float network " + source.twin);
     return out;
 }
@@ -199,7 +199,7 @@ std::string contributorsText(const ElementExplanation& e)
         return {};
     std::string out = "  most of it comes from\n";
     for (const auto& [part, operand] : parts)
-        out += fmt::format("    {}{}: {}\n", elided(e.sources[operand->source].name, kNameWidth),
+        out += fmt::format("    {}{}: {}\n", elided(e.sources[operand->source].name, kTermWidth),
             placeText(placeOf(e.sources[operand->source].shape, operand->element)), text::number(part, 4));
     return out;
 }

@@ -10,9 +10,9 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kShownNames = 5;
+constexpr size_t kShownPairs = 5;
 
-size_t shownOf(size_t all, bool verbose) { return verbose ? all : std::min(all, kShownNames); }
+size_t shownOf(size_t all, bool verbose) { return verbose ? all : std::min(all, kShownPairs); }
 
 /// "a, b, c ..."
 std::string listOf(const std::vector<std::string>& names, bool verbose)

@@ -13,7 +13,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kMostNamed = 3;
+constexpr size_t kMostUnitsNamed = 3;
 
 /// Who makes and who reads the values of a draft, by the numbers that recipeNodes() gives.
 struct DraftLinks {
@@ -119,7 +119,7 @@ NodeUnits nodeUnits(const Snapshot& snapshot, std::span<const ClipBehind> clips,
 
 QString unitTitle(std::span<const RecipeNode> nodes, std::span<const size_t> members)
 {
-    if (members.size() > kMostNamed)
+    if (members.size() > kMostUnitsNamed)
         return tr("%1 and %2 more").arg(toQt(nodes[members[0]].name), countText(members.size() - 1));
     QStringList names;
     for (const size_t member : members)
