@@ -12,7 +12,7 @@ namespace qs {
 namespace {
 
 constexpr JsonLimits kLimits { 1'000'000, 20'000, 12 };
-constexpr size_t kMostSteps = 60;
+constexpr size_t kMostProgressSteps = 60;
 
 QString keyOf(const QString& lesson) { return QStringLiteral("lessons/") + lesson; }
 
@@ -35,7 +35,7 @@ LessonProgress progressOf(const LessonJson& json)
     progress.step = json.at("at").get<size_t>();
     progress.seconds = json.at("seconds").get<double>();
     for (const auto& step : json.at("done"))
-        if (step.get<size_t>() < kMostSteps)
+        if (step.get<size_t>() < kMostProgressSteps)
             progress.done.insert(step.get<size_t>());
     for (const auto& [step, answers] : json.at("answers").items())
         progress.answers[std::stoul(step)] = answersOf(answers);
