@@ -14,7 +14,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kFewest = 3; ///< tensors that tell
-constexpr double kMost = 0.9; ///< of them stay within the half
+constexpr double kMostReduced = 0.9; ///< of them stay within the half
 constexpr double kFilled = 0.7; ///< of the half that the median tensor uses: else its range is too wide anyway
 
 /// The lowest and highest code that the float model's values get.
@@ -61,7 +61,7 @@ void findReducedRanges(const Comparison& c, std::vector<Finding>& found)
         within.push_back(i);
         filled.push_back((used.high - used.low) / (half.high - half.low));
     }
-    if (within.size() < kFewest || double(within.size()) < kMost * double(telling))
+    if (within.size() < kFewest || double(within.size()) < kMostReduced * double(telling))
         return;
     const auto middle = filled.begin() + std::ptrdiff_t(filled.size() / 2);
     std::ranges::nth_element(filled, middle);

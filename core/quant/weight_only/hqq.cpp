@@ -14,7 +14,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kSteps = 20;
+constexpr int kHqqSteps = 20;
 constexpr double kNorm = 0.7, kFirstBeta = 10, kBetaGrowth = 1.01;
 constexpr float kLargestInverse = 2e4f;
 constexpr size_t kSolverRows = 256;
@@ -89,7 +89,7 @@ private:
     {
         std::vector<float> errors(m_weight.size()), shares(m_weight.size());
         double best = 1e4, beta = kFirstBeta;
-        for (int step = 0; step < kSteps; ++step, beta *= kBetaGrowth) {
+        for (int step = 0; step < kHqqSteps; ++step, beta *= kBetaGrowth) {
             const auto inverseBeta = static_cast<float>(1.0 / beta);
             const auto untouched = static_cast<float>(0.99 * std::pow(1 / beta, 1 / (2 - kNorm)));
             eachBlock([&](size_t b) {

@@ -11,7 +11,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kMostWidth = 280; ///< font units: the status bar holds much else
+constexpr int kWidestChip = 280; ///< font units: the status bar holds much else
 
 QString nameOf(const AgentServing::Guest& guest)
 {
@@ -44,7 +44,7 @@ void AgentChip::refresh()
         text += QStringLiteral(" · ") + tr("%n edit(s)", nullptr, edits);
     if (!m_serving.edits().allowed())
         text += QStringLiteral(" · ") + tr("looks only");
-    setText(fontMetrics().elidedText(text, Qt::ElideRight, fontUnits(fontMetrics(), kMostWidth)));
+    setText(fontMetrics().elidedText(text, Qt::ElideRight, fontUnits(fontMetrics(), kWidestChip)));
     if (property("outlined").toBool() != guest.has_value()) {
         setProperty("outlined", guest.has_value());
         style()->unpolish(this);

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kLeastContent = 100; ///< font units: tools, two lines of heading, a row
 constexpr int kRow = 20; ///< font units
-constexpr int kCellPadding = 16; ///< pixels beside a text
+constexpr int kTermPadding = 16; ///< pixels beside a text
 constexpr int kMostMeasured = 200; ///< rows by which columns are made as wide as they need be
 constexpr int kBarColumn = 92; ///< font units, at least: a bar has to be told from another
 
@@ -306,14 +306,14 @@ void ArithmeticPanel::fitColumns()
         if (!m_terms->used(column))
             continue;
         int width = metrics.horizontalAdvance(m_terms->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString())
-            + kCellPadding;
+            + kTermPadding;
         for (int i = 0; i < std::min(rows, kMostMeasured); ++i) {
             const int row = i % 2 ? rows - 1 - i / 2 : i / 2;
             width = std::max(width, metrics.horizontalAdvance(m_terms->index(row, column).data().toString()));
         }
         if (rows > 0 && m_terms->index(0, column).data(TermModel::ShareRole).isValid())
             width = std::max(width, fontUnits(metrics, kBarColumn));
-        m_termTable->setColumnWidth(column, width + kCellPadding);
+        m_termTable->setColumnWidth(column, width + kTermPadding);
     }
     int value = fontUnits(metrics, kBarColumn);
     for (int row = 0; row < m_steps->rowCount(); ++row) {
@@ -321,7 +321,7 @@ void ArithmeticPanel::fitColumns()
         if (cell.data(ElementStepsModel::HeadingRole).toBool())
             m_stepTable->setSpan(row, 0, 1, ElementStepsModel::ColumnCount);
         else
-            value = std::max(value, metrics.horizontalAdvance(cell.data().toString()) + kCellPadding);
+            value = std::max(value, metrics.horizontalAdvance(cell.data().toString()) + kTermPadding);
     }
     m_stepTable->setColumnWidth(ElementStepsModel::Value, value);
     m_stepTable->horizontalHeader()->setSectionResizeMode(ElementStepsModel::Name, QHeaderView::Stretch);

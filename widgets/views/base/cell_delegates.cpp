@@ -20,7 +20,7 @@ namespace qs {
 namespace {
 
 constexpr int kBarHeight = 10; ///< font units
-constexpr int kMargin = 6;
+constexpr int kCellMargin = 6;
 constexpr int kCheckRoom = 22; ///< font units
 constexpr double kStaleBarOpacity = 0.35; ///< of bars that are not of the recipe as it is
 constexpr int kShortestBar = 4; ///< a shorter one would be all border
@@ -46,7 +46,7 @@ void shorten(QStyleOptionViewItem* cell, const QModelIndex& index)
     static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
     const int check
         = cell->features & QStyleOptionViewItem::HasCheckIndicator ? fontUnits(cell->fontMetrics, kCheckRoom) : 0;
-    const int room = cell->rect.width() - 2 * kMargin - check;
+    const int room = cell->rect.width() - 2 * kCellMargin - check;
     cell->textElideMode = Qt::ElideRight;
     if (cell->text.contains(kPath) && cell->fontMetrics.horizontalAdvance(cell->text) > room)
         cell->text = elidedName(cell->text, textsAround(index), cell->fontMetrics, room);
@@ -123,7 +123,7 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
         cell.rect.setLeft(cell.rect.left() + kTextIndent);
         shorten(&cell, index);
     }
-    const QRect area = cell.rect.adjusted(kMargin, 0, -kMargin, 0);
+    const QRect area = cell.rect.adjusted(kCellMargin, 0, -kCellMargin, 0);
     const bool drawn = (m_kind == ColumnKind::Split && index.data(SplitRole).isValid())
         || (m_kind == ColumnKind::Strip && index.data(StripRole).isValid());
     if (drawn)
@@ -152,7 +152,7 @@ void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& in
     if (!badness.isValid())
         return;
     const QFontMetrics metrics(painter->font());
-    const int room = area.width() - metrics.horizontalAdvance(QStringLiteral("−88.8")) - kMargin;
+    const int room = area.width() - metrics.horizontalAdvance(QStringLiteral("−88.8")) - kCellMargin;
     if (room < 12)
         return;
     const double bad = badness.toDouble();

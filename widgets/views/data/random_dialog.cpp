@@ -24,7 +24,7 @@ namespace qs {
 namespace {
 
 constexpr int kMostSamples = 1'000'000, kMostSize = 1 << 20, kUsualSamples = 16;
-constexpr int kMostName = 200; ///< font units of the name of a size
+constexpr int kLongestName = 200; ///< font units of the name of a size
 constexpr int kRandomSide = 224, kRandomLength = 128;
 
 /// Of a size that is not fixed: its name in the file, else where it stands.
@@ -80,7 +80,7 @@ RandomDialog::RandomDialog(const Session& session, QWidget* parent)
     rows->addRow(tr("&Samples"), m_samples);
     rows->addRow(tr("S&eed"), m_seed);
     addSizes();
-    const int most = fontUnits(fontMetrics(), kMostName);
+    const int most = fontUnits(fontMetrics(), kLongestName);
     for (const auto& [name, box] : m_sizes) {
         auto* label = new QLabel(fontMetrics().elidedText(name, Qt::ElideMiddle, most), this);
         label->setToolTip(name);

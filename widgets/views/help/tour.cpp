@@ -28,7 +28,7 @@ namespace {
 
 const QString kSeenKey = QStringLiteral("tourSeen");
 constexpr int kWidth = 330; ///< font units
-constexpr int kBesideBubble = 18, kArrow = 9, kFrame = 3;
+constexpr int kBesideBubble = 18, kArrow = 9, kSpotFrame = 3;
 
 /// Draws on top of the window, and lets the mouse through.
 class Pointer : public QWidget {
@@ -47,7 +47,7 @@ private:
     {
         QPainter painter(this);
         painter.setRenderHint(QPainter::Antialiasing);
-        painter.setPen(QPen(m_colour, kFrame));
+        painter.setPen(QPen(m_colour, kSpotFrame));
         painter.drawRoundedRect(m_target.adjusted(1, 1, -2, -2), 5, 5);
         const QPointF tip(std::clamp(m_from.center().x(), m_target.left(), m_target.right()),
             std::clamp(m_from.center().y(), m_target.top(), m_target.bottom()));

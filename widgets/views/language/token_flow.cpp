@@ -14,7 +14,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kFlowMargin = 8, kBoxPad = 4, kBoxGap = 2, kRowGap = 4, kLineGap = 8; ///< font units
+constexpr int kFlowMargin = 8, kBoxPad = 4, kBoxGap = 2, kFlowRowGap = 4, kLineGap = 8; ///< font units
 constexpr int kLeastBox = 8; ///< font units: what adds nothing to the text can still be chosen
 constexpr double kPale = 0.45;
 
@@ -71,14 +71,14 @@ TokenFlow::Placed TokenFlow::placed(int width) const
     int y = units(kFlowMargin);
     for (const TokenLine& line : m_lines) {
         placed.captions.emplace_back(left, y, right - left, metrics.height());
-        y += metrics.height() + units(kRowGap);
+        y += metrics.height() + units(kFlowRowGap);
         int x = left;
         std::vector<QRect> boxes;
         for (const TokenBox& box : line.boxes) {
             const int wide = std::max(metrics.horizontalAdvance(box.text) + 2 * units(kBoxPad), units(kLeastBox));
             if (x > left && x + wide > right) {
                 x = left;
-                y += high + units(kRowGap);
+                y += high + units(kFlowRowGap);
             }
             boxes.emplace_back(x, y, std::min(wide, right - left), high);
             x += wide + units(kBoxGap);

@@ -26,7 +26,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kLeastContent = 70; ///< font units: two lines of tokens, or what blame sums up and a row
+constexpr int kLeastFlow = 70; ///< font units: two lines of tokens, or what blame sums up and a row
 constexpr size_t kNewTokens[] { 16, 32, 64, 128, 256 };
 
 QLabel* wrappedLabel(const QString& name, QWidget* parent)
@@ -100,7 +100,7 @@ TokensPanel::TokensPanel(Session& session, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_hint, 1);
     column->addWidget(m_splitter, 1);
-    content->setMinimumHeight(fontUnits(fontMetrics(), kLeastContent)); // blame that comes asks for no more
+    content->setMinimumHeight(fontUnits(fontMetrics(), kLeastFlow)); // blame that comes asks for no more
     setContent(content);
     addFooter(m_legend);
     setFocusProxy(m_flow);

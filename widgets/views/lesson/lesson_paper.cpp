@@ -21,7 +21,7 @@ namespace qs {
 namespace {
 
 constexpr int kDotsPerInch = 300;
-constexpr double kMargin = 18; ///< millimetres
+constexpr double kPaperMargin = 18; ///< millimetres
 constexpr double kPrintedPoints = 10.5;
 constexpr double kChartWidth = 5.2; ///< inches
 constexpr int kChart = QTextFormat::UserObject + 1, kChartNumber = QTextFormat::UserProperty + 1;
@@ -106,7 +106,8 @@ Status writePages(const std::string& path, const QString& title, QTextDocument& 
         QPdfWriter writer(&bytes);
         writer.setResolution(kDotsPerInch);
         writer.setPageSize(QPageSize(QPageSize::A4));
-        writer.setPageMargins(QMarginsF(kMargin, kMargin, kMargin, kMargin), QPageLayout::Millimeter);
+        writer.setPageMargins(
+            QMarginsF(kPaperMargin, kPaperMargin, kPaperMargin, kPaperMargin), QPageLayout::Millimeter);
         writer.setTitle(title);
         writer.setCreator(QStringLiteral("Quantscope"));
         document.print(&writer);

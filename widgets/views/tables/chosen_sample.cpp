@@ -20,7 +20,7 @@ namespace qs {
 namespace {
 
 const QString kSampleTag = QStringLiteral("sample-detail");
-constexpr int kPictureSide = 112; ///< font units of a picture alone
+constexpr int kSamplePicture = 112; ///< font units of a picture alone
 constexpr int kFoundSide = 232; ///< pixels of one with boxes or a mask
 
 /// Of one sample, by the outputs that were measured for it.
@@ -184,7 +184,7 @@ void ChosenSample::showPictures()
         shown.push_back({ overlaid(picture, m_facts->b->task, theme, names), tr("B") });
     m_pictures->setAccessibleName(
         both ? tr("Input of the chosen sample with what A and B find in it") : tr("Input of the chosen sample"));
-    m_pictures->show(std::move(shown), found ? kFoundSide : fontUnits(fontMetrics(), kPictureSide));
+    m_pictures->show(std::move(shown), found ? kFoundSide : fontUnits(fontMetrics(), kSamplePicture));
 }
 
 } // namespace qs

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kLogLines = 2000;
 constexpr int kLeastPart = 44; ///< font units of the height of jobs and log
-constexpr int kWordWidth = 90, kNumberWidth = 84; ///< font units of a column
+constexpr int kWordWidth = 90, kJobNumberWidth = 84; ///< font units of a column
 
 } // namespace
 
@@ -43,7 +43,7 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     const JobModel& model = session.jobs().model();
     for (int column = 1; column < model.columnCount(); ++column)
         m_table->setColumnWidth(
-            column, fontUnits(fontMetrics(), isWritten(model.column(column).kind) ? kWordWidth : kNumberWidth));
+            column, fontUnits(fontMetrics(), isWritten(model.column(column).kind) ? kWordWidth : kJobNumberWidth));
     m_log->setReadOnly(true);
     m_log->setMaximumBlockCount(kLogLines);
     m_log->setAccessibleName(tr("Log"));

@@ -25,7 +25,7 @@ namespace qs {
 namespace {
 
 constexpr int kLeastDifferenceWidth = 220; ///< font units
-constexpr int kLeastName = 170, kNoteWidth = 140; ///< font units
+constexpr int kLeastRunName = 170, kNoteWidth = 140; ///< font units
 constexpr int kMostSettings = 12; ///< of a comparison
 
 /// The run that is shown now is written in bold.
@@ -127,7 +127,7 @@ bool RunsPanel::eventFilter(QObject* watched, QEvent* event)
 void RunsPanel::fitColumns()
 {
     const QAbstractItemView* cells = m_tree;
-    int room = m_tree->viewport()->width() - fontUnits(fontMetrics(), kLeastName);
+    int room = m_tree->viewport()->width() - fontUnits(fontMetrics(), kLeastRunName);
     using Key = RunModel::Key;
     for (const Key key : { Key::Sqnr, Key::Accuracy, Key::Macs, Key::Size, Key::Agreement, Key::Note }) {
         const int column = m_model.columnOf(key);

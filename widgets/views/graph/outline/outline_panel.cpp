@@ -19,7 +19,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kNameWidth = 150, kNumberWidth = 80, kKindWidth = 84, kStateWidth = 96; ///< font units, at least
+constexpr int kNameWidth = 150, kDigitsWidth = 80, kKindWidth = 84, kStateWidth = 96; ///< font units, at least
 
 /// Typing finds a part of a name anywhere in the graph, in closed branches as well.
 class OutlineTree : public QTreeView {
@@ -79,7 +79,7 @@ void OutlinePanel::buildTree()
     };
     widen(OutlineModel::Name, kNameWidth);
     widen(OutlineModel::Kind, kKindWidth);
-    widen(OutlineModel::Number, kNumberWidth);
+    widen(OutlineModel::Number, kDigitsWidth);
     widen(OutlineModel::State, kStateWidth);
 }
 
