@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Times quantized forms of one network here and in ONNX Runtime, in turns.
 
-    integer_speed.py CLI FORM.onnx ... [--core N] [--rounds N]
+    integer_speed.py CLI FORM.onnx ... [--data D.npz] [--core N] [--rounds N]
 
 The first form may be the float one: it runs in ONNX Runtime only. Each round starts a process for each form on either
 side; the least time of all rounds counts, since other load only ever adds to it. The ratio is against the best form that
@@ -53,6 +53,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cli")
     parser.add_argument("forms", nargs="+")
+    parser.add_argument("--data", help="npz with inputs that are no random floats, one sample")
     parser.add_argument("--core", default="0")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=100)
@@ -63,7 +64,9 @@ def main():
     data = os.path.join(folder.name, "data.npz")
     rng = np.random.default_rng(1)
     inputs = session(options.forms[0], 1).get_inputs()
-    np.savez(data, **{i.name: rng.standard_normal(sizes(i.shape), dtype=np.float32) for i in inputs})
+    given = dict(np.load(options.data)) if options.data else {}
+    np.savez(data, **{i.name: given[i.name] if i.name in given else rng.standard_normal(sizes(i.shape), dtype=np.float32)
+                      for i in inputs})
     theirs, ours = {}, {}
     for _ in range(options.rounds):
         for form in options.forms:
