@@ -5,10 +5,12 @@
 #include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
 #include "core/base/text/one_line.h"
+#include "core/base/thrown_issue.h"
 #include "core/base/version.h"
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -67,6 +69,13 @@ int fail(const qs::Issue& issue)
     return exitCode(issue);
 }
 
+/// Takes no memory for it.
+int failWithoutMemory()
+{
+    std::fputs("error: there is not enough memory; use --limit, fewer --threads or smaller inputs\n", stderr);
+    return qs::cli::kBadInput;
+}
+
 /// While it lives, whatever is written to the stream becomes visible text: names out of files must not give orders to a
 /// terminal.
 class CleanOutput : private std::stringbuf {
@@ -83,15 +92,33 @@ public:
     }
     CleanOutput(const CleanOutput&) = delete;
     CleanOutput& operator=(const CleanOutput&) = delete;
+    /// Something was not written, since there was no memory for it.
+    bool ranOut() const { return m_ranOut; }
 
 private:
     /// Lines do not wait for what comes behind them.
     std::streamsize xsputn(const char* text, std::streamsize size) override
-    {
+    try {
         const std::streamsize taken = std::stringbuf::xsputn(text, size);
         return std::find(text, text + size, '\n') == text + size || pass() ? taken : 0;
+    } catch (const std::bad_alloc&) { // streams keep to themselves what is thrown here
+        m_ranOut = true;
+        return 0;
     }
-    int sync() override { return pass() ? m_target->pubsync() : -1; }
+    int overflow(int letter) override
+    try {
+        return std::stringbuf::overflow(letter);
+    } catch (const std::bad_alloc&) {
+        m_ranOut = true;
+        return traits_type::eof();
+    }
+    int sync() override
+    try {
+        return pass() ? m_target->pubsync() : -1;
+    } catch (const std::bad_alloc&) {
+        m_ranOut = true;
+        return -1;
+    }
     bool pass()
     {
         const std::string text = qs::visible(str());
@@ -102,7 +129,10 @@ private:
 
     std::ostream& m_stream;
     std::streambuf* m_target;
+    bool m_ranOut = false;
 };
+
+using Commands = std::vector<std::pair<CLI::App*, qs::cli::Command>>;
 
 /// With what a run that came to its end has to say on stdout, if it can.
 int ended(int code)
@@ -111,19 +141,31 @@ int ended(int code)
     return code != qs::cli::kDone || written.ok() ? code : fail(written.issue());
 }
 
-} // namespace
-
-int main(int argc, char** argv)
+/// Carries out the command that was given, if it was.
+int run(const Commands& commands, qs::cli::Context& context)
 {
-    using namespace qs::cli;
-    qs::keepStandardStreams();
-    const CleanOutput cleanOut(std::cout), cleanErr(std::cerr);
+    g_cancel = &context.cancel;
+    for (const int signal : { SIGINT, SIGTERM, SIGHUP })
+        handle(signal);
+    for (const int signal : { SIGPIPE, SIGXFSZ }) // the write that meets them says what is wrong
+        std::signal(signal, SIG_IGN);
+    for (const auto& [command, execute] : commands)
+        if (command->parsed()) {
+            const qs::Result<int> result = execute(context);
+            clearProgress(context.common);
+            return result.ok() ? ended(*result) : fail(result.issue());
+        }
+    return qs::cli::kInternal;
+}
+
+int parseAndRun(int argc, char** argv)
+{
     CLI::App app("Debug quantized ONNX models: see where the error is made.", "quantscope-cli");
     app.set_version_flag("--version", std::string("quantscope-cli ") + qs::kVersion);
     app.require_subcommand(1);
     app.footer("`quantscope-cli COMMAND --help` documents each command.");
-    Context context;
-    const auto commands = addCommands(app, context);
+    qs::cli::Context context;
+    const Commands commands = qs::cli::addCommands(app, context);
     if (argc > 1 && argv[1][0] != '-'
         && std::ranges::none_of(commands, [&](const auto& c) { return c.first->get_name() == argv[1]; }))
         return fail(qs::badUse("there is no command '" + std::string(argv[1]) + "'", "see `quantscope-cli --help`"));
@@ -135,24 +177,34 @@ int main(int argc, char** argv)
         return ended(app.exit(e));
     } catch (const CLI::ParseError& e) {
         std::cerr << "error: " << qs::oneLine(e.what()) << "; see `quantscope-cli --help`\n";
-        return kBadUse;
+        return qs::cli::kBadUse;
     }
-    g_cancel = &context.cancel;
-    for (const int signal : { SIGINT, SIGTERM, SIGHUP })
-        handle(signal);
-    for (const int signal : { SIGPIPE, SIGXFSZ }) // the write that meets them says what is wrong
-        std::signal(signal, SIG_IGN);
+    return run(commands, context);
+}
+
+int runSafely(int argc, char** argv)
+try {
+    return parseAndRun(argc, argv);
+} catch (const std::bad_alloc&) {
+    return failWithoutMemory();
+} catch (const std::exception& e) {
+    return fail(qs::issueOfThrown(e));
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    qs::keepStandardStreams();
+    int code = 0;
+    bool ranOut = false;
     try {
-        for (const auto& [command, execute] : commands)
-            if (command->parsed()) {
-                const qs::Result<int> result = execute(context);
-                clearProgress(context.common);
-                return result.ok() ? ended(*result) : fail(result.issue());
-            }
-    } catch (const std::bad_alloc&) {
-        return fail(qs::badInput("there is not enough memory", {}, "use --limit, fewer --threads or smaller inputs"));
-    } catch (const std::exception& e) {
-        return fail(qs::internalError(std::string("unexpected: ") + e.what()));
+        const CleanOutput cleanOut(std::cout), cleanErr(std::cerr);
+        code = runSafely(argc, argv);
+        std::cout.flush();
+        ranOut = cleanOut.ranOut() || cleanErr.ranOut();
+    } catch (const std::bad_alloc&) { // even for a sentence
+        ranOut = true;
     }
-    return kInternal;
+    return ranOut ? failWithoutMemory() : code;
 }

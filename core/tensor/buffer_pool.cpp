@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -88,27 +89,34 @@ public:
             if (it->second >= bytes)
                 return carve(it, bytes);
         const size_t size = std::max(bytes, kChunkBytes);
+        makeSpare();
+        const auto known = m_chunks.emplace(nullptr, size).first; // so that what is taken cannot get lost
         auto* chunk = allocateChunk(size);
-        if (!chunk)
+        if (!chunk) {
+            m_chunks.erase(known);
             return nullptr;
-        m_chunks.emplace(chunk, size);
-        return carve(m_free.emplace(chunk, size).first, bytes);
+        }
+        auto entry = m_chunks.extract(known);
+        entry.key() = chunk;
+        m_chunks.insert(std::move(entry));
+        return carve(insert(chunk, size), bytes);
     }
+    /// Takes no memory, so that it cannot fail.
     void giveBack(std::byte* block, size_t bytes)
     {
-        auto it = m_free.emplace(block, bytes).first;
+        auto it = insert(block, bytes);
         const auto next = std::next(it);
         // Neighbours in memory may belong to different chunks.
         if (next != m_free.end() && it->first + it->second == next->first && !m_chunks.contains(next->first)) {
             it->second += next->second;
-            m_free.erase(next);
+            m_spare.push_back(m_free.extract(next));
         }
         if (it == m_free.begin() || m_chunks.contains(it->first))
             return;
         const auto before = std::prev(it);
         if (before->first + before->second == it->first) {
             before->second += it->second;
-            m_free.erase(it);
+            m_spare.push_back(m_free.extract(it));
         }
     }
 
@@ -135,13 +143,36 @@ private:
     {
         std::byte* const block = place->first;
         const size_t left = place->second - bytes;
-        m_free.erase(place);
         if (left > 0)
-            m_free.emplace(block + bytes, left);
+            makeSpare();
+        m_spare.push_back(m_free.extract(place));
+        if (left > 0)
+            insert(block + bytes, left);
         return block;
     }
+
+    /// An entry for the block that is taken, when it comes back. There is room for all that there are: each is here or
+    /// in m_free.
+    void makeSpare()
+    {
+        if (const size_t all = m_spare.size() + m_free.size() + 1; m_spare.capacity() < all)
+            m_spare.reserve(2 * all);
+        FreeList one;
+        m_spare.push_back(one.extract(one.emplace(nullptr, 0).first));
+    }
+
+    FreeList::iterator insert(std::byte* begin, size_t bytes)
+    {
+        FreeList::node_type entry = std::move(m_spare.back());
+        m_spare.pop_back();
+        entry.key() = begin;
+        entry.mapped() = bytes;
+        return m_free.insert(std::move(entry)).position;
+    }
+
     const BufferPool::Pages m_pages;
     FreeList m_free; ///< by address, never two that touch within a chunk
+    std::vector<FreeList::node_type> m_spare; ///< at least one for each block that is out
     std::map<std::byte*, size_t> m_chunks;
 };
 

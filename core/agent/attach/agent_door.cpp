@@ -25,8 +25,14 @@ Result<std::unique_ptr<AgentDoor>> AgentDoor::open(AgentConnection::Rules rules)
             "close files or windows, and try again");
     Descriptor woken(ends[0]), wake(ends[1]);
     QS_TRY(WindowSocket socket, makeWindowSocket());
-    return std::unique_ptr<AgentDoor>(
-        new AgentDoor(std::move(socket), std::move(woken), std::move(wake), std::move(rules)));
+    const std::string path = socket.path;
+    try {
+        return std::unique_ptr<AgentDoor>(
+            new AgentDoor(std::move(socket), std::move(woken), std::move(wake), std::move(rules)));
+    } catch (const std::exception&) {
+        unlink(path.c_str());
+        return badUse("agents cannot attach, the system has no thread or memory for it", "close files or windows");
+    }
 }
 
 AgentDoor::AgentDoor(WindowSocket socket, Descriptor woken, Descriptor wake, AgentConnection::Rules rules)

@@ -6,6 +6,7 @@
 #include "core/base/issue_text.h"
 
 #include <cerrno>
+#include <exception>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -84,7 +85,7 @@ Result<Relay::Attached> Relay::attach(const AttachRequest& request)
 Relay::Relay(Descriptor window, Write write)
     : m_window(std::move(window))
     , m_write(std::move(write))
-    , m_thread([this] { listen(); })
+    , m_thread([this] { run(); })
 {
 }
 
@@ -122,6 +123,18 @@ void Relay::forward(const RpcMessage& message, std::string_view line)
         shutdown(m_window.fd(), SHUT_RDWR); // listen() finds out
 }
 
+void Relay::run()
+{
+    try {
+        listen();
+        lose();
+    } catch (const std::exception&) { // such as no memory for an answer: nothing more can be handed on
+        const std::lock_guard lock(m_mutex);
+        m_lost = true;
+        m_asked.clear();
+    }
+}
+
 void Relay::listen()
 {
     const auto line = [this](std::string_view text) { hear(text); };
@@ -132,7 +145,7 @@ void Relay::listen()
         if (size < 0 && errno == EINTR)
             continue;
         if (size <= 0)
-            return lose();
+            return;
         lines.add({ bytes, size_t(size) });
     }
 }

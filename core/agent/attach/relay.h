@@ -43,6 +43,7 @@ public:
 
 private:
     void listen();
+    void run();
     void hear(std::string_view line);
     void lose();
     void forward(const RpcMessage& message, std::string_view line);

@@ -5,6 +5,7 @@
 #include "core/agent/tools/agent_tool.h"
 #include "core/base/issue_text.h"
 #include "core/base/text/one_line.h"
+#include "core/base/thrown_issue.h"
 
 #include <new>
 
@@ -145,7 +146,7 @@ McpAnswer answerOf(const RpcMessage& request, McpEra era, AgentDesk& desk, const
     } catch (const std::bad_alloc&) {
         return RpcFault { RpcCode::InternalError, "there is not enough memory; open with a limit", nullptr };
     } catch (const std::exception& e) {
-        return RpcFault { RpcCode::InternalError, std::string("unexpected: ") + oneLine(e.what(), 200), nullptr };
+        return RpcFault { RpcCode::InternalError, oneLine(issueOfThrown(e).what, 200), nullptr };
     }
     return RpcFault { RpcCode::MethodNotFound, "there is no method '" + oneLine(request.method, 80) + "'", nullptr };
 }

@@ -5,6 +5,8 @@
 #include "core/agent/protocol/progress_lines.h"
 #include "core/agent/tools/agent_tool.h"
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 namespace qs {
@@ -35,6 +37,8 @@ std::string toolNameOf(const AgentJson& params)
                                                                                             : std::string();
 }
 
+RpcFault outOfMemory() { return { RpcCode::InternalError, "there is not enough memory; open with a limit", nullptr }; }
+
 ProgressFn both(ProgressFn a, ProgressFn b)
 {
     if (!a || !b)
@@ -59,7 +63,7 @@ McpServer::McpServer(AgentDesk desk, Write write, McpWatch watch)
 McpServer::~McpServer() { stop(); }
 
 void McpServer::receive(std::string_view line)
-{
+try {
     RpcMessage message = readMessage(line);
     switch (message.kind) {
     case RpcMessage::Kind::Nothing:
@@ -73,6 +77,8 @@ void McpServer::receive(std::string_view line)
     case RpcMessage::Kind::Request:
         return take(std::move(message), line.size());
     }
+} catch (const std::bad_alloc&) { // a smaller one may do
+    write(faultLine(nullptr, outOfMemory()));
 }
 
 void McpServer::receiveTooLong()
@@ -94,15 +100,13 @@ void McpServer::take(RpcMessage request, size_t bytes)
     std::optional<RpcFault> fault;
     {
         const std::lock_guard lock(m_mutex);
-        const std::string id = request.id.dump();
-        if (m_ids.contains(id))
+        if (std::ranges::any_of(m_queue, [&](const auto& waiting) { return waiting->request.id == request.id; }))
             fault = RpcFault { RpcCode::InvalidRequest, "a request with this id is not answered yet", nullptr };
         else if (m_queue.size() >= kMostWaiting || m_queuedBytes + bytes > kMostWaitingBytes)
             fault = RpcFault { RpcCode::Busy, "too many requests wait: wait for answers", nullptr };
         else {
-            m_ids.insert(id);
-            m_queuedBytes += bytes;
             m_queue.push_back(std::make_shared<Waiting>(Waiting { std::move(request), *manner.era, bytes, {}, {} }));
+            m_queuedBytes += bytes;
         }
     }
     if (fault)
@@ -132,10 +136,8 @@ void McpServer::work()
             return;
         const std::shared_ptr<Waiting> next = m_queue.front();
         lock.unlock();
-        if (!next->withdrawn.cancelled())
-            answer(*next);
+        answerSafely(*next);
         lock.lock();
-        m_ids.erase(next->request.id.dump());
         m_queuedBytes -= next->bytes;
         m_queue.pop_front();
     }
@@ -163,6 +165,20 @@ void McpServer::answer(const Waiting& waiting)
     if (waiting.cancel.cancelled())
         answer = stoppedAnswer(waiting.era);
     write(lineFor(waiting.request.id, std::move(answer)));
+}
+
+/// Nothing that one request asks for ends the thread.
+void McpServer::answerSafely(const Waiting& waiting)
+try {
+    if (waiting.withdrawn.cancelled())
+        return;
+    try {
+        answer(waiting);
+    } catch (const std::bad_alloc&) { // for the line of an answer
+        write(faultLine(waiting.request.id, outOfMemory()));
+    }
+} catch (const std::exception&) { // not even for that: they are let go
+    m_gone = true;
 }
 
 /// `initialize` says it, and since 2026-07-28 every request may.

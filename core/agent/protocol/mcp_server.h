@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -58,6 +57,7 @@ private:
     void cancel(const RpcMessage& notification);
     void work();
     void answer(const Waiting& waiting);
+    void answerSafely(const Waiting& waiting);
     McpAnswer carriedOut(const Waiting& waiting);
     void hearName(const RpcMessage& request);
     void write(const std::string& line);
@@ -73,7 +73,6 @@ private:
     mutable std::mutex m_mutex; ///< of what follows
     std::condition_variable m_more;
     std::deque<std::shared_ptr<Waiting>> m_queue; ///< the first is being worked on
-    std::set<std::string> m_ids; ///< of the queue
     size_t m_queuedBytes = 0;
     bool m_stopping = false;
     std::thread m_thread; ///< last: it begins when everything is there

@@ -23,10 +23,18 @@ constexpr const char* kOpenAgain = "open it again";
 std::optional<uint64_t> hashOfHead(int fd)
 {
     std::array<char, kHeadBytes> head {};
-    const ssize_t length = pread(fd, head.data(), head.size(), 0);
-    if (length < 0)
-        return std::nullopt;
-    return hashText({ head.data(), static_cast<size_t>(length) }).low;
+    size_t length = 0;
+    while (length < head.size()) {
+        const ssize_t n = pread(fd, head.data() + length, head.size() - length, static_cast<off_t>(length));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return std::nullopt;
+        if (n == 0)
+            break;
+        length += static_cast<size_t>(n);
+    }
+    return hashText({ head.data(), length }).low;
 }
 
 std::optional<uint64_t> hashOfHead(const std::string& path)
@@ -36,6 +44,11 @@ std::optional<uint64_t> hashOfHead(const std::string& path)
     if (fd >= 0)
         close(fd);
     return hash;
+}
+
+Issue unreadable(const std::string& path)
+{
+    return badInput(std::string("cannot be read: ") + std::strerror(errno), path, "check the disk");
 }
 
 } // namespace
@@ -53,16 +66,17 @@ Result<std::shared_ptr<OpenedFile>> OpenedFile::of(int fd, std::string path)
     struct stat info { };
     const auto head = fstat(fd, &info) == 0 ? hashOfHead(fd) : std::nullopt;
     if (!head)
-        return badInput(std::string("cannot be read: ") + std::strerror(errno), std::move(path), "check the disk");
+        return unreadable(path);
     return std::shared_ptr<OpenedFile>(new OpenedFile(std::move(path), info, *head));
 }
 
 Result<std::shared_ptr<OpenedFile>> OpenedFile::at(const std::string& path)
 {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return unreadable(path);
     auto file = of(fd, path);
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     return file;
 }
 
@@ -71,9 +85,16 @@ Status OpenedFile::unchanged() const
     if (m_lost)
         return badInput("was cut short, or its disk went away, while it was open", m_path, kOpenAgain);
     struct stat now { };
-    if (stat(m_path.c_str(), &now) != 0 && (errno == ENOENT || errno == ENOTDIR))
-        return {};
-    if (FileStamp(now) != m_stamp || (m_young && hashOfHead(m_path) != m_head))
+    if (stat(m_path.c_str(), &now) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? Status() : Status(unreadable(m_path));
+    bool same = FileStamp(now) == m_stamp;
+    if (same && m_young) {
+        const auto head = hashOfHead(m_path);
+        if (!head)
+            return unreadable(m_path);
+        same = head == m_head;
+    }
+    if (!same)
         return badInput("has changed since it was opened", m_path, kOpenAgain);
     return {};
 }

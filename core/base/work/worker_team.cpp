@@ -5,7 +5,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -81,7 +80,7 @@ WorkerTeam::WorkerTeam(size_t threads)
     try {
         for (size_t w = 1; w < threads; ++w)
             m_state->helpers.emplace_back([state = m_state.get(), w] { state->help(w); });
-    } catch (const std::system_error&) { // the system gives no more threads: those there are do the work
+    } catch (const std::exception&) { // there are no more threads, or no memory for one: those there are do the work
     }
 }
 

@@ -50,6 +50,32 @@ Issue writeIssue(const std::string& path, const std::string& why)
     return badInput("cannot be written: " + why, path, "give a path in a folder that exists and has room");
 }
 
+struct FilePart {
+    int fd;
+    uint64_t begin, length;
+};
+
+/// Its index, or -1. Nothing of it stays open then.
+zip_int64_t addMember(zip_t* zip, const std::string& name, const FilePart& part)
+{
+    const int own = dup(part.fd);
+    std::FILE* const reader = own >= 0 ? fdopen(own, "rb") : nullptr;
+    if (!reader) {
+        if (own >= 0)
+            close(own);
+        return -1;
+    }
+    zip_source_t* const source = zip_source_filep(zip, reader, part.begin, static_cast<zip_int64_t>(part.length));
+    if (!source) {
+        std::fclose(reader);
+        return -1;
+    }
+    const zip_int64_t index = zip_file_add(zip, name.c_str(), source, ZIP_FL_ENC_UTF_8 | ZIP_FL_OVERWRITE);
+    if (index < 0)
+        zip_source_free(source);
+    return index;
+}
+
 } // namespace
 
 struct NpzWriter::State {
@@ -164,6 +190,11 @@ Result<NpzWriter> NpzWriter::create(const std::string& path, std::vector<std::st
     if (fd < 0)
         return writeIssue(path, std::strerror(errno));
     state->temporary = fdopen(fd, "w+b");
+    if (!state->temporary) {
+        const int error = errno;
+        close(fd);
+        return writeIssue(path, std::strerror(error));
+    }
     return NpzWriter(std::move(state));
 }
 
@@ -203,6 +234,9 @@ Status NpzWriter::finish()
         if (r.type == DType::String)
             QS_CHECK(m_state->layOutTexts(r));
     std::fflush(m_state->temporary);
+    std::vector<std::string> names;
+    for (const std::string& name : m_state->names)
+        names.push_back(name + ".npy");
     ZipTarget target(file.fd());
     zip_t* zip = target.open();
     if (!zip)
@@ -210,15 +244,11 @@ Status NpzWriter::finish()
     for (size_t i = 0; i < m_state->names.size(); ++i) {
         const State::Region& r = m_state->regions[i];
         const uint64_t length = r.header.size() + uint64_t(r.bytes) * m_state->samples;
-        std::FILE* reader = fdopen(dup(fileno(m_state->temporary)), "rb");
-        zip_source_t* source
-            = reader ? zip_source_filep(zip, reader, r.begin, static_cast<zip_int64_t>(length)) : nullptr;
-        const zip_int64_t index = source
-            ? zip_file_add(zip, (m_state->names[i] + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8 | ZIP_FL_OVERWRITE)
-            : -1;
+        const zip_int64_t index = addMember(zip, names[i], { fileno(m_state->temporary), r.begin, length });
         if (index < 0) {
+            const std::string why = zip_strerror(zip);
             zip_discard(zip);
-            return writeIssue(m_state->path, "the archive could not be made");
+            return writeIssue(m_state->path, "the archive could not be made (" + why + ")");
         }
         zip_set_file_compression(zip, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
         // Equal results are equal files, whenever they were made: 1 January 1980, the first day a zip file knows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/jobs/job_list.h"
 
+#include "core/base/thrown_issue.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 
@@ -106,7 +107,7 @@ void JobList::runNext()
     try {
         result = job->request.process(context);
     } catch (const std::exception& error) {
-        result = internalError(error.what());
+        result = issueOfThrown(error);
     }
     deliver([this, id, outcome = std::move(result)]() mutable { finish(id, std::move(outcome)); });
 }
