@@ -31,6 +31,9 @@ bool opensBadly() { return failsNow(Fault::Interrupted) || failsNow(Fault::Open)
 bool readsBadly() { return failsNow(Fault::Interrupted) || failsNow(Fault::Read); }
 bool writesBadly() { return failsNow(Fault::Interrupted) || failsNow(Fault::Write); }
 
+/// oneDNN does not look at what it gets for its code.
+bool mapsBadly(const void* caller) { return qs::test::mindsMemory(caller) && failsNow(Fault::Map); }
+
 /// How much of it is done.
 size_t partRead(size_t bytes) { return bytes > 1 && failsNow(Fault::ShortRead) ? bytes / 2 : bytes; }
 size_t partWritten(size_t bytes) { return bytes > 1 && failsNow(Fault::ShortWrite) ? bytes / 2 : bytes; }
@@ -114,10 +117,10 @@ size_t fread(void* data, size_t size, size_t count, FILE* file)
 }
 
 QS_FAILING(void*, MAP_FAILED, mmap, (void* at, size_t bytes, int protection, int flags, int fd, off_t from) noexcept,
-    (at, bytes, protection, flags, fd, from), failsNow(Fault::Map))
+    (at, bytes, protection, flags, fd, from), mapsBadly(__builtin_return_address(0)))
 QS_FAILING(void*, MAP_FAILED, mmap64,
     (void* at, size_t bytes, int protection, int flags, int fd, off64_t from) noexcept,
-    (at, bytes, protection, flags, fd, from), failsNow(Fault::Map))
+    (at, bytes, protection, flags, fd, from), mapsBadly(__builtin_return_address(0)))
 
 QS_FAILING(int, -1, stat, (const char* path, struct stat* info) noexcept, (path, info), failsNow(Fault::Look))
 QS_FAILING(int, -1, stat64, (const char* path, struct stat64* info) noexcept, (path, info), failsNow(Fault::Look))

@@ -36,8 +36,9 @@ Status saveProject(const std::string& model, const std::string& out)
 Status openProject(const std::string& path)
 {
     QS_TRY(const Project project, readProject(path));
-    std::printf("%s, %zu changed\n", project.inputs.floatPath.c_str(), changedFiles(project).size());
-    return {};
+    std::printf("%s\n", project.inputs.floatPath.c_str());
+    const auto changed = changedFiles(project);
+    return changed.empty() ? Status() : badInput(changed.front());
 }
 
 Status carriedOut(int argc, char** argv)

@@ -24,8 +24,7 @@ unsigned setting(const char* name, unsigned fallback)
 const std::vector<int>& errorsOf(Fault kind)
 {
     static const std::vector<int> memory { ENOMEM }, open { EIO, EMFILE, EACCES, ENOMEM }, other { EIO },
-        write { ENOSPC, EIO, EDQUOT }, look { EIO, EACCES, ENOMEM }, interrupted { EINTR },
-        name { EIO, EACCES, ENOSPC };
+        write { ENOSPC, EIO, EDQUOT }, look { EIO, ENOMEM }, interrupted { EINTR }, name { EIO, EACCES, ENOSPC };
     switch (kind) {
     case Fault::Memory:
     case Fault::Map:

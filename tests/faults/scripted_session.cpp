@@ -129,6 +129,11 @@ private:
                     to("c.sarif"), "--markdown", to("c.md") }
                 + samples()),
             { "c.xml", "c.sarif", "c.md" });
+        add("compare a recipe",
+            cli(Words {
+                    "compare", kFloat, "--recipe", in("recipe.json"), "--json", to("c.json"), "--try-remedies", "1" }
+                + samples()),
+            { "c.json" });
         add("compare a part",
             cli(Words { "compare", kFloat, kQuantized, "--shard", "1/2", "--state", to("s.qstate") } + samples()),
             { "s.qstate" });
@@ -171,7 +176,9 @@ private:
         add("lesson check",
             cli({ "lesson", "check", QS_SOURCE_DIR "/resources/lessons/scale-and-zero-point", "--seeds", "1", "--json",
                 to("l.json") }),
-            { "l.json" });
+            { "l.json" })
+            .judges
+            = true;
         add("save a project", { QS_FAULT_STEPS, "project", kFloat, to("p.qscope") }, { "p.qscope" });
         add("open a project", { QS_FAULT_STEPS, "open", in("work.qscope") }, {});
         Step& agent = add("serve an agent", { QS_CLI, "mcp", "--threads", "2" }, {});

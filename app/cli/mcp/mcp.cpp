@@ -7,6 +7,7 @@
 #include "core/base/work/memory.h"
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <poll.h>
@@ -23,7 +24,7 @@ struct McpCommand {
     bool attach = false;
 };
 
-enum class Heard { Something, End, Nothing };
+enum class Heard { Something, End, Nothing, Broken };
 
 /// Waits a moment at most.
 Heard listen(LineCutter& lines)
@@ -36,7 +37,7 @@ Heard listen(LineCutter& lines)
     if (size < 0 && (errno == EINTR || errno == EAGAIN))
         return Heard::Nothing;
     if (size <= 0)
-        return Heard::End;
+        return size == 0 ? Heard::End : Heard::Broken;
     lines.add({ bytes, size_t(size) });
     return Heard::Something;
 }
@@ -53,15 +54,20 @@ Result<int> serve(LineService& server, const CancelToken& stop)
 {
     LineCutter lines({ [&](std::string_view line) { server.receive(line); }, [&] { server.receiveTooLong(); } });
     bool more = true;
+    Status broken;
     while (!stop.cancelled() && !server.gone() && (more || !server.idle())) {
         if (!more && nobodyReads())
             break;
-        if (more && listen(lines) == Heard::End) {
+        const Heard heard = more ? listen(lines) : Heard::Nothing;
+        if (heard == Heard::End)
             lines.finish();
-            more = false;
-        }
+        if (heard == Heard::Broken)
+            broken = badInput("the standard input cannot be read: " + std::string(std::strerror(errno)), {},
+                "look at the program or the disk that it comes from");
+        more = more && heard != Heard::End && heard != Heard::Broken;
     }
     server.stop();
+    QS_CHECK(broken);
     if (stop.cancelled())
         return cancelled();
     QS_CHECK(stdoutWritten());

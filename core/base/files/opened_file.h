@@ -20,6 +20,7 @@ public:
     /// Of one that is opened elsewhere as long as this lives.
     static Result<std::shared_ptr<OpenedFile>> at(const std::string& path);
     const std::string& path() const { return m_path; }
+    uint64_t size() const { return static_cast<uint64_t>(m_stamp.bytes); } ///< when it was opened
 
     /// An issue when the path leads to another file by now, somebody wrote the file, or parts of it could not be read.
     /// A file that has another name by now, or none, is still there for who opened it, so that is none.

@@ -88,10 +88,14 @@ std::optional<uint64_t> bytesBeside(const std::string& modelPath, const std::str
 
 } // namespace
 
-std::vector<std::string> externalNames(const std::string& modelPath)
+Result<std::vector<std::string>> externalNames(const std::string& modelPath)
 {
-    const auto file = FileMapping::open(modelPath);
-    const auto locations = file ? locationsIn((*file)->bytes()) : std::nullopt;
+    std::error_code error;
+    const fs::file_status status = fs::status(modelPath, error);
+    if (status.type() == fs::file_type::not_found || (!error && !fs::is_regular_file(status)))
+        return std::vector<std::string>();
+    QS_TRY(const auto file, FileMapping::open(modelPath));
+    const auto locations = locationsIn(file->bytes());
     return locations ? std::vector(locations->names().begin(), locations->names().end()) : std::vector<std::string>();
 }
 

@@ -375,15 +375,15 @@ struct ExternalTarget {
     std::string former; ///< path of those that only that model has; empty: there are none of ours
 };
 
-ExternalTarget externalTarget(const std::string& modelPath)
+Result<ExternalTarget> externalTarget(const std::string& modelPath)
 {
     const std::filesystem::path target = resolvedPath(modelPath);
     const auto beside = filesBeside(target.string());
-    const auto used = externalNames(target.string());
+    QS_TRY(const auto used, externalNames(target.string()));
     const auto nameOf = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
     const bool taken = std::ranges::find(used, nameOf(beside[0])) != used.end();
     const bool takenToo = std::ranges::find(used, nameOf(beside[1])) != used.end();
-    return { nameOf(beside[taken ? 1 : 0]), taken ? beside[0] : takenToo ? beside[1] : std::string() };
+    return ExternalTarget { nameOf(beside[taken ? 1 : 0]), taken ? beside[0] : takenToo ? beside[1] : std::string() };
 }
 
 Result<std::vector<AtomicFile>> writeModel(
@@ -395,7 +395,7 @@ Result<std::vector<AtomicFile>> writeModel(
     std::optional<AtomicFile> external;
     ExternalTarget target;
     if (constantBytes(draft) + rest > options.inlineLimit) {
-        target = externalTarget(path);
+        QS_TRY(target, externalTarget(path));
         const auto folder = std::filesystem::path(resolvedPath(path)).parent_path();
         QS_TRY(AtomicFile data, AtomicFile::create((folder / target.name).string()));
         external.emplace(std::move(data));

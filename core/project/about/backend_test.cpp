@@ -80,8 +80,8 @@ Result<std::vector<Tensor>> readAll(
     std::vector<Tensor> values;
     for (size_t k = 0;; ++k) {
         const fs::path file = folder / (kind + "_" + std::to_string(k) + ".pb");
-        if (!fs::exists(file))
-            return values;
+        if (std::error_code error; !fs::exists(file, error) && !error)
+            return values; // else the issue says what is wrong
         const ValueType type = k < ports.size() ? graph.value(ports[k]).type : ValueType {};
         QS_TRY(Tensor value, importValue(file.string(), type));
         values.push_back(std::move(value));

@@ -3,6 +3,7 @@
 
 #include "core/analysis/rows/output_row.h"
 #include "core/onnx/files/stored_bytes.h"
+#include "core/onnx/import.h"
 #include "core/project/about/model_info.h"
 #include "core/project/files/mac_count.h"
 #include "core/project/files/runs.h"
@@ -38,6 +39,18 @@ void addOutputs(const Comparison& c, FileFacts& facts)
     }
 }
 
+/// On the disk; where that cannot be read any more, as it was opened.
+std::optional<uint64_t> bytesOf(const Model& model)
+{
+    if (const auto bytes = storedBytes(model.path))
+        return bytes;
+    const OpenedFiles files = filesOf(model);
+    uint64_t total = 0;
+    for (const auto& file : files)
+        total += file->size();
+    return files.empty() ? std::nullopt : std::optional(total);
+}
+
 } // namespace
 
 std::vector<FileFacts> fileFacts(std::span<const Snapshot* const> snapshots)
@@ -45,7 +58,7 @@ std::vector<FileFacts> fileFacts(std::span<const Snapshot* const> snapshots)
     const Snapshot& last = *snapshots.back();
     std::vector<FileFacts> list { factsOf(*last.floatModel, *last.comparison, "float") };
     list[0].path = last.floatModel->model->path;
-    list[0].bytes = storedBytes(list[0].path);
+    list[0].bytes = bytesOf(*last.floatModel->model);
     if (last.comparison->accuracy)
         list[0].accuracy = last.comparison->accuracy->floatAccuracy;
     for (const Snapshot* s : snapshots) {
@@ -53,7 +66,7 @@ std::vector<FileFacts> fileFacts(std::span<const Snapshot* const> snapshots)
         FileFacts facts = factsOf(*s->quantModel, *s->comparison, role);
         if (!s->quantization)
             facts.path = s->quantModel->model->path;
-        facts.bytes = s->quantization ? quantizedFileBytes(*s) : storedBytes(facts.path);
+        facts.bytes = s->quantization ? quantizedFileBytes(*s) : bytesOf(*s->quantModel->model);
         facts.profile = s->comparison->profile;
         addOutputs(*s->comparison, facts);
         if (s->comparison->accuracy)

@@ -300,17 +300,29 @@ Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
 }
 
 /// Without its hash; nullopt where there is no such file.
-std::optional<FileMark> lookAt(const std::string& path)
+struct Look {
+    FileMark mark; ///< without its hash
+    bool regular = false;
+};
+
+/// nullopt: it is gone, or nobody may look at it. Issue: the disk does not say.
+Result<std::optional<Look>> lookAt(const std::string& path)
 {
     std::error_code error;
-    FileMark mark;
-    const auto time = fs::last_write_time(path, error);
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found || error == std::errc::permission_denied)
+        return std::optional<Look>();
+    Look look;
+    look.regular = fs::is_regular_file(status);
+    if (!error) {
+        const auto time = fs::last_write_time(path, error);
+        look.mark.modified = std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+    }
+    if (!error && look.regular)
+        look.mark.bytes = fs::file_size(path, error);
     if (error)
-        return std::nullopt;
-    mark.modified = std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-    if (fs::is_regular_file(path, error))
-        mark.bytes = fs::file_size(path, error);
-    return mark;
+        return badInput("cannot be looked at: " + error.message(), path, "check the disk");
+    return std::optional(look);
 }
 
 std::vector<std::string> namedFiles(const Inputs& inputs)
@@ -330,19 +342,20 @@ Status markFiles(Project& project)
 {
     std::map<std::string, FileMark> marks;
     for (const std::string& path : namedFiles(project.inputs)) {
-        auto now = lookAt(path);
-        if (!now)
+        QS_TRY(const auto look, lookAt(path));
+        if (!look)
             continue;
+        FileMark now = look->mark;
         const auto before = project.files.find(path);
-        const bool same = before != project.files.end() && before->second.bytes == now->bytes
-            && before->second.modified == now->modified;
+        const bool same = before != project.files.end() && before->second.bytes == now.bytes
+            && before->second.modified == now.modified;
         if (same) {
-            now->hash = before->second.hash;
-        } else if (fs::is_regular_file(path)) {
+            now.hash = before->second.hash;
+        } else if (look->regular) {
             QS_TRY(const Hash128 hash, hashFile(path, "open it again"));
-            now->hash = hash.hex();
+            now.hash = hash.hex();
         }
-        marks.emplace(path, *now);
+        marks.emplace(path, now);
     }
     project.files = std::move(marks);
     return {};
@@ -352,15 +365,22 @@ std::vector<std::string> changedFiles(const Project& project)
 {
     std::vector<std::string> sentences;
     for (const auto& [path, mark] : project.files) {
-        const auto now = lookAt(path);
-        if (!now) {
+        const auto look = lookAt(path);
+        if (!look) {
+            sentences.push_back(path + ": " + look.issue().what);
+            continue;
+        }
+        if (!*look) {
             sentences.push_back(path + ": is gone since the project was saved");
             continue;
         }
-        if (mark.hash.empty() || (now->bytes == mark.bytes && now->modified == mark.modified))
+        const FileMark& now = (*look)->mark;
+        if (mark.hash.empty() || (now.bytes == mark.bytes && now.modified == mark.modified))
             continue;
         const auto hash = hashFile(path, {});
-        if (!hash || hash->hex() != mark.hash)
+        if (!hash)
+            sentences.push_back(path + ": " + hash.issue().what);
+        else if (hash->hex() != mark.hash)
             sentences.push_back(path + ": has changed since the project was saved; numbers of its runs are older");
     }
     return sentences;
