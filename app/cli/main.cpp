@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/files/out_of_memory.h"
 #include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
 #include "core/base/text/one_line.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -69,10 +69,9 @@ int fail(const qs::Issue& issue)
     return exitCode(issue);
 }
 
-/// Takes no memory for it.
 int failWithoutMemory()
 {
-    std::fputs("error: there is not enough memory; use --limit, fewer --threads or smaller inputs\n", stderr);
+    qs::sayOutOfMemory();
     return qs::cli::kBadInput;
 }
 
@@ -196,6 +195,7 @@ try {
 int main(int argc, char** argv)
 {
     qs::keepStandardStreams();
+    qs::endWhereMemoryEnds(qs::cli::kBadInput);
     int code = 0;
     bool ranOut = false;
     try {

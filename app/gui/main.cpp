@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 #include "app/gui/logout.h"
+#include "core/base/files/out_of_memory.h"
 #include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
@@ -42,6 +43,15 @@ int exitCode(qs::IssueKind kind)
         return 5;
     }
     return 5;
+}
+
+/// What it is to do when streams, memory or disks are not as they should be.
+void meetTheSystem()
+{
+    qs::keepStandardStreams();
+    qs::endWhereMemoryEnds(exitCode(qs::IssueKind::BadInput));
+    for (const int signal : { SIGPIPE, SIGXFSZ }) // the write that meets them says what is wrong
+        std::signal(signal, SIG_IGN);
 }
 
 int report(const qs::Issue& issue)
@@ -141,9 +151,7 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
 
 int main(int argc, char** argv)
 {
-    qs::keepStandardStreams();
-    for (const int signal : { SIGPIPE, SIGXFSZ }) // the write that meets them says what is wrong
-        std::signal(signal, SIG_IGN);
+    meetTheSystem();
     QStringList arguments;
     for (int i = 0; i < argc; ++i)
         arguments << QString::fromLocal8Bit(argv[i]);

@@ -14,7 +14,7 @@ struct Ended {
 
 /// Of a folder without folders.
 Files filesIn(const std::filesystem::path& folder);
-/// Without what tells the time and the memory that it took.
+/// Without what tells the time and the memory that it took, and what files take, which may be unknown.
 std::string masked(const std::string& name, const std::string& content);
 
 /// What is wrong with a disturbed run beside the undisturbed one; "" when it gave the right result, or one sentence and

@@ -183,6 +183,7 @@ private:
         add("open a project", { QS_FAULT_STEPS, "open", in("work.qscope") }, {});
         Step& agent = add("serve an agent", { QS_CLI, "mcp", "--threads", "2" }, {});
         agent.input = in("requests.jsonl");
+        agent.judges = true;
     }
 
     const fs::path m_inputs, m_folder;

@@ -15,7 +15,7 @@ struct Step {
     std::string name;
     std::vector<std::string> command; ///< program and arguments, all paths absolute
     Files before; ///< that it replaces, in its folder
-    bool judges = false; ///< 1 as its exit code says what is wrong, in as many words as it takes
+    bool judges = false; ///< exit code 1, or an answer that is an error, says what is wrong in its own words
     bool together = false; ///< its results come and go as one
     std::string input = "/dev/null"; ///< for stdin
 };

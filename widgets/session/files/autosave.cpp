@@ -9,6 +9,7 @@
 #include <QStandardPaths>
 #include <QUuid>
 
+#include <exception>
 #include <utility>
 
 namespace qs {
@@ -103,7 +104,7 @@ void Autosave::takeOver(const QString& path)
 
 /// What is newer replaces what waits.
 void Autosave::writeLatest()
-{
+try {
     std::optional<Project> project;
     {
         const std::lock_guard guard(m_mutex);
@@ -122,6 +123,7 @@ void Autosave::writeLatest()
         m_marks = project->files;
     }
     (void)writeProject(*project, m_path.toStdString(), &m_patches);
+} catch (const std::exception&) { // such as no memory for it: what was kept before stays
 }
 
 QStringList Autosave::lost(const QString& folder)
