@@ -160,7 +160,7 @@ private:
         add("quantize like",
             cli({ "quantize", kFloat, "-o", to("q.onnx"), "--like", in("q.onnx"), "--ranges", in("ranges.json") }),
             { "q.onnx" });
-        add("prepare", cli(Words { "prepare", kFloat, "-o", to("p.onnx") } + samples()), { "p.onnx" });
+        add("prepare", cli(Words { "prepare", kFloat, "-o", to("p.onnx") } + samples()), { "p.onnx" }).judges = true;
         add("sensitivity", cli(Words { "sensitivity", kFloat, "--by", "type", "--json", to("s.json") } + samples("1")),
             { "s.json" });
         const Words outside { QS_FAULT_STEPS, "external", kFloat, to("o.onnx") };

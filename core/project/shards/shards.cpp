@@ -26,11 +26,15 @@ namespace {
 
 const char* const kRunAgain = "run all shards of one comparison with the same files and options";
 
-StateFile stateFile(const std::string& path)
+/// Issue: the disk does not say whether it is there.
+Result<StateFile> stateFile(const std::string& path)
 {
     std::error_code error;
     const bool exists = !path.empty() && std::filesystem::exists(path, error);
-    return { path, exists ? std::filesystem::absolute(path, error).lexically_normal().string() : std::string() };
+    const auto whole = exists ? std::filesystem::absolute(path, error) : std::filesystem::path();
+    if (error)
+        return badInput("cannot be looked at: " + error.message(), path, "check the disk");
+    return StateFile { path, whole.lexically_normal().string() };
 }
 
 /// Where the file lies now: as it was named, or else where it lay.
@@ -73,11 +77,11 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
     const Inputs& inputs = first.inputs;
     ShardHeader h;
     h.program = kVersion;
-    h.floatModel = stateFile(inputs.floatPath);
-    h.map = stateFile(inputs.mapPath);
-    h.ranges = stateFile(inputs.rangesPath);
-    h.data = stateFile(inputs.data.spec);
-    h.preprocess = stateFile(inputs.data.preprocess);
+    QS_TRY(h.floatModel, stateFile(inputs.floatPath));
+    QS_TRY(h.map, stateFile(inputs.mapPath));
+    QS_TRY(h.ranges, stateFile(inputs.rangesPath));
+    QS_TRY(h.data, stateFile(inputs.data.spec));
+    QS_TRY(h.preprocess, stateFile(inputs.data.preprocess));
     h.recipe = inputs.recipe ? recipeToJson(*inputs.recipe) : std::string();
     h.shapes = inputs.data.shapes;
     h.limit = inputs.data.limit;
@@ -93,7 +97,8 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
     QS_TRY(h.floatIdentity, identityOf(*first.floatModel, inputs.floatPath, {}));
     QS_TRY(h.dataIdentity, identityOf(*first.data));
     for (const SnapshotPtr& s : snapshots) {
-        h.quantModels.push_back(stateFile(s->inputs.quantPath));
+        QS_TRY(StateFile quantized, stateFile(s->inputs.quantPath));
+        h.quantModels.push_back(std::move(quantized));
         QS_TRY(const Hash128 identity, identityOf(*s->quantModel, s->inputs.quantPath, h.recipe));
         h.quantIdentities.push_back(identity);
         h.alignments.push_back(alignmentBytes(*s->alignment));
