@@ -25,6 +25,7 @@ Command addKernels(CLI::App& app, Context& context);
 Command addPrepare(CLI::App& app, Context& context);
 Command addQuantize(CLI::App& app, Context& context);
 Command addSensitivity(CLI::App& app, Context& context);
+Command addCaches(CLI::App& app, Context& context);
 /// All of them, as subcommands.
 std::vector<std::pair<CLI::App*, Command>> addCommands(CLI::App& app, Context& context);
 

@@ -20,6 +20,7 @@ std::vector<std::pair<CLI::App*, Command>> addCommands(CLI::App& app, Context& c
     command(addPrepare, "prepare", "fold and fuse a float model before it is quantized, proved pass by pass");
     command(addQuantize, "quantize", "write a quantized model");
     command(addSensitivity, "sensitivity", "what each node, tensor or operator type costs when it is quantized");
+    command(addCaches, "caches", "keys and values that a language model remembers: ranges, loss as codes, scales");
     command(addMcp, "mcp", "serve an agent: the same work over the Model Context Protocol on stdin and stdout");
     command(addBench, "bench", "how long a run of a model takes");
     command(addKernels, "kernels", "which kernels this build has and this CPU runs");

@@ -94,6 +94,7 @@ std::vector<Arguments> drawnCommands(const ModelFiles& files, const FuzzFolder& 
         + (files.damagedQuantized ? Arguments { "--float", files.floats } : Arguments {}));
     all.push_back(
         Arguments { "sensitivity", files.floats, "--json", folder.path("s.json") } + drawnRecipe(random) + files.data);
+    all.push_back(Arguments { "caches", files.floats, "--json", folder.path("c.json") } + files.data);
     return all;
 }
 

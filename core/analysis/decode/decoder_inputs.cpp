@@ -19,6 +19,8 @@ Issue unknownNext(const Plan& plan, const std::string& input, std::string what, 
 /// A number by itself counts steps or switches something: what it is for the next token only the exporter knows.
 bool isSwitch(const ValueType& type) { return !isFloat(type.dtype) && type.dims && type.dims->size() < 2; }
 
+} // namespace
+
 Result<std::vector<std::pair<ValueId, size_t>>> cachesOf(const Plan& plan, const CarryNames& carry)
 {
     const Graph& graph = plan.graph();
@@ -37,8 +39,6 @@ Result<std::vector<std::pair<ValueId, size_t>>> cachesOf(const Plan& plan, const
     }
     return caches;
 }
-
-} // namespace
 
 Result<DecoderInputs> decoderInputs(const Plan& plan, ValueId scores, const CarryNames& carry)
 {

@@ -15,6 +15,10 @@ struct DecoderInputs {
     std::vector<std::pair<ValueId, size_t>> caches; ///< an output, and the index of the input that it becomes
 };
 
+/// The caches of a model: an output, and the index of the input that it becomes. `carry` (OUTPUT, INPUT) goes before
+/// what names tell. An Issue where the model does not have such an output or input.
+Result<std::vector<std::pair<ValueId, size_t>>> cachesOf(const Plan& plan, const CarryNames& carry);
+
 /// Of a model whose output `scores` guesses the next token. `carry` (OUTPUT, INPUT) goes before what names tell. An
 /// Issue names an input whose value for the next token nothing tells.
 Result<DecoderInputs> decoderInputs(const Plan& plan, ValueId scores, const CarryNames& carry);
