@@ -169,7 +169,7 @@ Result<CacheReport> measureCaches(const std::shared_ptr<const Plan>& plan, const
 }
 
 Result<CacheMap> cacheMap(const std::shared_ptr<const Plan>& plan, const DataSource& data, const CacheOptions& options,
-    size_t row, size_t head, const WorkContext& work)
+    size_t row, std::optional<size_t> head, const WorkContext& work)
 {
     QS_TRY(CachePlaces found, placesIn(*plan, options.carry));
     if (row >= found.places.size())
@@ -179,18 +179,20 @@ Result<CacheMap> cacheMap(const std::shared_ptr<const Plan>& plan, const DataSou
     size_t channels = 0, heads = 0;
     constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
     QS_CHECK(run.pass([&](size_t, const CacheRows& rows) -> Status {
-        channels = std::max(channels, rows.channels()), heads = std::max(heads, rows.heads());
+        heads = std::max(heads, rows.heads());
+        channels = std::max(channels, rows.channels() * (head ? 1 : rows.heads()));
         columns.resize(std::max(columns.size(), rows.positions()), std::vector<float>(channels, kNone));
         rows.each([&](size_t, size_t h, size_t position, std::span<const float> values) {
-            for (size_t d = 0; d < values.size() && h == head; ++d)
+            float* const to = columns[position].data() + (head ? 0 : h * values.size());
+            for (size_t d = 0; d < values.size() && (!head || h == *head); ++d)
                 if (std::isfinite(values[d]))
-                    columns[position][d] = std::fmax(columns[position][d], std::abs(values[d]));
+                    to[d] = std::fmax(to[d], std::abs(values[d]));
         });
         return {};
     }));
-    if (head >= heads)
+    if (head && *head >= heads)
         return badInput("has " + std::to_string(heads) + " heads in '" + found.places[row].name + "', not a head "
-                + std::to_string(head),
+                + std::to_string(*head),
             plan->model().path, "count them from 0");
     CacheMap map { channels, columns.size(), std::vector<float>(channels * columns.size(), kNone) };
     for (size_t p = 0; p < columns.size(); ++p)

@@ -22,9 +22,9 @@ struct CacheOptions {
 Result<CacheReport> measureCaches(const std::shared_ptr<const Plan>& plan, const DataSource& data,
     const CacheOptions& options, const WorkContext& work);
 
-/// Of one head of the tensor that is row `row` of the report.
+/// Of one head of the tensor that is row `row` of the report, or of all heads behind each other.
 Result<CacheMap> cacheMap(const std::shared_ptr<const Plan>& plan, const DataSource& data, const CacheOptions& options,
-    size_t row, size_t head, const WorkContext& work);
+    size_t row, std::optional<size_t> head, const WorkContext& work);
 
 /// Whether the model has keys and values to look at.
 bool hasCaches(const Plan& plan, const CarryNames& carry);

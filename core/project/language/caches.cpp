@@ -45,8 +45,8 @@ Result<CacheReport> cachesOf(
     return aboutPrompts(measureCaches(snapshot.floatFile->plan, *snapshot.data, options, work), snapshot);
 }
 
-Result<CacheMap> cacheMapOf(const Snapshot& snapshot, const CacheOptions& options, size_t row, size_t head,
-    const ProgressFn& progress, const CancelToken& cancel)
+Result<CacheMap> cacheMapOf(const Snapshot& snapshot, const CacheOptions& options, size_t row,
+    std::optional<size_t> head, const ProgressFn& progress, const CancelToken& cancel)
 {
     const CancelScope scope(cancel);
     const WorkContext work = workFor(snapshot.inputs, progress, cancel);

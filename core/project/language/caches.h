@@ -13,9 +13,9 @@ namespace qs {
 Result<CacheReport> cachesOf(
     const Snapshot& snapshot, const CacheOptions& options, const ProgressFn& progress, const CancelToken& cancel);
 
-/// One head of one row of that report.
-Result<CacheMap> cacheMapOf(const Snapshot& snapshot, const CacheOptions& options, size_t row, size_t head,
-    const ProgressFn& progress, const CancelToken& cancel);
+/// One head of one row of that report, or all of them.
+Result<CacheMap> cacheMapOf(const Snapshot& snapshot, const CacheOptions& options, size_t row,
+    std::optional<size_t> head, const ProgressFn& progress, const CancelToken& cancel);
 
 /// The text of a `kv_cache_scale_file` as onnxruntime-genai's model builder reads it (0.18.0, builders/base.py): scales
 /// of keys and of values by layer (one number, or heads x channels in a row), `qmax` that thresholds were divided by,

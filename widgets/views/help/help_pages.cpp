@@ -22,10 +22,10 @@ constexpr std::pair<const char*, const char*> kPanels[] { { "graph", "Graph" }, 
     { "distribution", "Distribution" }, { "values", "Values" }, { "arithmetic", "Arithmetic" },
     { "channels", "Channels" }, { "error-map", "Error map" }, { "layer-chart", "Layer chart" },
     { "tensors", "Tensors" }, { "weights", "Weights" }, { "weight-lab", "Weight lab" }, { "outputs", "Outputs" },
-    { "samples", "Samples" }, { "tokens", "Tokens" }, { "matching", "Matching" }, { "difference", "Difference" },
-    { "elements", "Elements" }, { "files", "Models" }, { "ladder", "Ladder" }, { "saturation", "Saturation" },
-    { "what-if", "What-if" }, { "runs", "Runs" }, { "advisor", "Advisor" }, { "jobs", "Jobs" },
-    { "lesson", "Lesson" } };
+    { "samples", "Samples" }, { "tokens", "Tokens" }, { "caches", "Caches" }, { "matching", "Matching" },
+    { "difference", "Difference" }, { "elements", "Elements" }, { "files", "Models" }, { "ladder", "Ladder" },
+    { "saturation", "Saturation" }, { "what-if", "What-if" }, { "runs", "Runs" }, { "advisor", "Advisor" },
+    { "jobs", "Jobs" }, { "lesson", "Lesson" } };
 
 QString resource(const char* name)
 {

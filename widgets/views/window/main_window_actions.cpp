@@ -60,9 +60,9 @@ QStringList MainWindow::viewNames()
         QStringLiteral("distribution"), QStringLiteral("values"), QStringLiteral("arithmetic"),
         QStringLiteral("channels"), QStringLiteral("error-map"), QStringLiteral("layer-chart"),
         QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("tokens"),
-        QStringLiteral("matching"), QStringLiteral("difference"), QStringLiteral("elements"), QStringLiteral("files"),
-        QStringLiteral("ladder"), QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"),
-        QStringLiteral("advisor"), QStringLiteral("jobs"), QStringLiteral("lesson") };
+        QStringLiteral("caches"), QStringLiteral("matching"), QStringLiteral("difference"), QStringLiteral("elements"),
+        QStringLiteral("files"), QStringLiteral("ladder"), QStringLiteral("saturation"), QStringLiteral("what-if"),
+        QStringLiteral("runs"), QStringLiteral("advisor"), QStringLiteral("jobs"), QStringLiteral("lesson") };
 }
 
 bool MainWindow::showView(const QString& name)

@@ -12,6 +12,7 @@
 #include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/graph/outline/outline_panel.h"
+#include "widgets/views/language/caches_panel.h"
 #include "widgets/views/language/tokens_panel.h"
 #include "widgets/views/recipe/what_if_panel.h"
 #include "widgets/views/tables/advisor_panel.h"
@@ -63,6 +64,7 @@ void MainWindow::buildDocks()
     m_layout->add([this] { return new ArithmeticPanel(m_session, this); }, Qt::BottomDockWidgetArea);
     m_layout->add(new SamplesPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new TokensPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new CachesPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(m_matching, Qt::BottomDockWidgetArea);
     m_layout->add(new DifferencePanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new ElementsPanel(m_session, *m_elements, this), Qt::BottomDockWidgetArea);

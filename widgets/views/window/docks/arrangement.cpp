@@ -25,9 +25,10 @@ Arrangement inspectArrangement()
     a.left = { { "findings", "what-if", "outline" } };
     a.right = { { "inspector" }, { "distribution", "values", "channels", "error-map" } };
     a.bottom = { { "layer-chart" },
-        { "tensors", "weights", "weight-lab", "arithmetic", "outputs", "samples", "tokens", "matching", "jobs" } };
+        { "tensors", "weights", "weight-lab", "arithmetic", "outputs", "samples", "tokens", "caches", "matching",
+            "jobs" } };
     a.leftWidth = 18, a.leftLeast = 230, a.rightWidth = 28, a.rightLeast = 320;
-    a.rightHeights = { 28, 30 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
+    a.rightHeights = { 28, 30 }, a.bottomWidths = { 27, 73 }, a.bottomHeight = 30;
     return a;
 }
 
@@ -37,12 +38,12 @@ Arrangement compareArrangement(bool wide)
     a.left = { { "graph-2" } };
     a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
     if (wide) {
-        a.bottom = { { "layer-chart", "outputs", "samples", "tokens", "saturation" },
+        a.bottom = { { "layer-chart", "outputs", "samples", "tokens", "caches", "saturation" },
             { "tensors", "weights", "difference", "elements", "files", "ladder", "matching", "jobs" } };
         a.bottomWidths = { 34, 66 };
     } else {
         a.bottom = { { "tensors", "weights", "difference", "elements", "files", "ladder", "matching", "samples",
-            "tokens" } };
+            "tokens", "caches" } };
     }
     a.leftWidth = 33, a.leftLeast = 260, a.rightWidth = 28, a.rightLeast = 300;
     a.rightHeights = { 28, 28 }, a.bottomHeight = 32;
@@ -54,8 +55,8 @@ Arrangement whatIfArrangement()
     Arrangement a;
     a.left = { { "findings" }, { "what-if" } };
     a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
-    a.bottom
-        = { { "layer-chart" }, { "tensors", "weights", "outputs", "samples", "tokens", "runs", "advisor", "jobs" } };
+    a.bottom = { { "layer-chart" },
+        { "tensors", "weights", "outputs", "samples", "tokens", "caches", "runs", "advisor", "jobs" } };
     a.leftWidth = 20, a.leftLeast = 300, a.rightWidth = 25, a.rightLeast = 300;
     a.leftHeights = { 26, 64 }, a.rightHeights = { 28, 30 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
     return a;
@@ -65,8 +66,8 @@ Arrangement whatIfArrangement()
 Arrangement teachArrangement(const std::vector<std::string>& needed)
 {
     static constexpr const char* kRight[] { "what-if", "findings", "channels", "error-map", "values", "outline" };
-    static constexpr const char* kBelow[] { "arithmetic", "tensors", "weights", "samples", "tokens", "outputs",
-        "weight-lab", "saturation", "advisor", "runs", "difference", "matching", "files", "layer-chart" };
+    static constexpr const char* kBelow[] { "arithmetic", "tensors", "weights", "samples", "tokens", "caches",
+        "outputs", "weight-lab", "saturation", "advisor", "runs", "difference", "matching", "files", "layer-chart" };
     Arrangement a;
     a.left = { { "lesson" } };
     a.right = { { "inspector" }, {} };
