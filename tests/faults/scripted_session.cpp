@@ -160,7 +160,11 @@ private:
         add("quantize like",
             cli({ "quantize", kFloat, "-o", to("q.onnx"), "--like", in("q.onnx"), "--ranges", in("ranges.json") }),
             { "q.onnx" });
-        add("prepare", cli(Words { "prepare", kFloat, "-o", to("p.onnx") } + samples()), { "p.onnx" }).judges = true;
+        // Aloud, since it says which passes were taken back because they could not be proved.
+        add("prepare", Words { QS_CLI, "prepare", kFloat, "-o", to("p.onnx"), "--threads", "2" } + samples(),
+            { "p.onnx" })
+            .judges
+            = true;
         add("sensitivity", cli(Words { "sensitivity", kFloat, "--by", "type", "--json", to("s.json") } + samples("1")),
             { "s.json" });
         const Words outside { QS_FAULT_STEPS, "external", kFloat, to("o.onnx") };
