@@ -15,8 +15,8 @@ struct Step {
     std::string name;
     std::vector<std::string> command; ///< program and arguments, all paths absolute
     Files before; ///< that it replaces, in its folder
-    bool judges = false; ///< exit code 1, an answer that is an error, or a pass that is taken back says what is wrong in
-                         ///< its own words
+    bool judges = false; ///< exit code 1, an answer that is an error, or a pass that is taken back says what is wrong
+                         ///< in its own words
     bool together = false; ///< its results come and go as one
     std::string input = "/dev/null"; ///< for stdin
 };
