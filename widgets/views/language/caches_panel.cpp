@@ -19,7 +19,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kLeastMap = 150; ///< font units
+constexpr int kLeastMap = 200; ///< font units
 constexpr int kMapShare = 35; ///< percent of the width
 
 QString cachesHint(const ShownCaches& shown, const Snapshot& snapshot)
@@ -107,6 +107,12 @@ CachesPanel::CachesPanel(
     connect(&m_session, &Session::themeChanged, this, applyTheme);
     applyTheme();
     refresh();
+}
+
+void CachesPanel::resizeEvent(QResizeEvent* event)
+{
+    TablePanel::resizeEvent(event);
+    shareWidth({ 100 });
 }
 
 CacheModel& CachesPanel::rows() const { return *static_cast<CacheModel*>(model()); }

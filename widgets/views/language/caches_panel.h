@@ -22,6 +22,9 @@ public:
     const ShownCaches& shown() const { return m_shown; }
     const ShownCacheMap& shownMap() const { return m_shownMap; }
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     CachesPanel(Session& session, ShownCaches* shown, std::shared_ptr<std::optional<int>> chosen, QWidget* parent);
     CacheModel& rows() const;

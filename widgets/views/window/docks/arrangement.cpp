@@ -25,10 +25,9 @@ Arrangement inspectArrangement()
     a.left = { { "findings", "what-if", "outline" } };
     a.right = { { "inspector" }, { "distribution", "values", "channels", "error-map" } };
     a.bottom = { { "layer-chart" },
-        { "tensors", "weights", "weight-lab", "arithmetic", "outputs", "samples", "tokens", "caches", "matching",
-            "jobs" } };
+        { "tensors", "weights", "weight-lab", "arithmetic", "outputs", "samples", "tokens", "matching", "jobs" } };
     a.leftWidth = 18, a.leftLeast = 230, a.rightWidth = 28, a.rightLeast = 320;
-    a.rightHeights = { 28, 30 }, a.bottomWidths = { 27, 73 }, a.bottomHeight = 30;
+    a.rightHeights = { 28, 30 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
     return a;
 }
 
