@@ -48,7 +48,7 @@ Result<JudgedAnswer> judgeNumber(const LiveStep& step, const std::string& text)
         + withUnit(std::fabs(given - reference), question.unit);
     judged.misconception = misconceptionLike(step, [&](const LessonValue& value) {
         const double* wrong = std::get_if<double>(&value);
-        return wrong && std::fabs(given - *wrong) <= tolerance;
+        return wrong && std::fabs(given - *wrong) <= tolerance && std::signbit(given) == std::signbit(*wrong);
     });
     return judged;
 }

@@ -122,10 +122,35 @@ bool SnapshotFacts::knows(const std::string& name) const
         || rowNamed((*m_document)["weights"], name) || has(m_snapshot->floatModel) || has(m_snapshot->quantModel);
 }
 
+namespace {
+
+/// The node whose result an activation bounds, where nothing else reads it: a graph draws both as one box, which has
+/// the name of the first. Else the node itself.
+NodeId boundedNode(const Graph& graph, NodeId id)
+{
+    while (id.valid()) {
+        const Node& node = graph.node(id);
+        if ((node.opType != "Relu" && node.opType != "Clip") || !node.hasInput(0))
+            break;
+        const Value& before = graph.value(node.inputs[0]);
+        if (!before.producer.valid() || before.uses.size() != 1)
+            break;
+        id = before.producer;
+    }
+    return id;
+}
+
+} // namespace
+
 bool SnapshotFacts::sameThing(const std::string& what, const std::string& a, const std::string& b) const
 {
     if (a == b)
         return true;
+    if (what == "node" && m_snapshot->floatModel) {
+        const Graph& graph = m_snapshot->floatModel->graph();
+        const NodeId first = boundedNode(graph, graph.findNode(a)), second = boundedNode(graph, graph.findNode(b));
+        return first.valid() && first == second;
+    }
     if (what != "tensor" && what != "weight")
         return false;
     const LessonJson& list = (*m_document)[listOf(what).first];

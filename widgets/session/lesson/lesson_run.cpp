@@ -384,11 +384,11 @@ void LessonRun::finishStep(bool right, const std::string& told, const std::strin
     m_shown.answered = true;
     m_shown.right = right;
     const bool manyWays = step().question && step().question->condition; // what was reached need not be the reference
-    const bool number = step().question && step().question->answer; // within its tolerance
+    const bool guess = step().question && step().question->kind == QuestionKind::Predict; // within its tolerance
     const QString text = !right ? tr("**The answer:** %1")
         : told.empty()          ? tr("**Right.**")
         : manyWays              ? tr("**Right.** Another way, the lesson's own: %1")
-        : number                ? tr("**Near enough:** it is %1")
+        : guess                 ? tr("**Near enough:** it is %1")
                                 : tr("**Right:** %1");
     m_shown.told = text.contains(QStringLiteral("%1")) ? text.arg(withStop(toQt(told))) : text;
     m_shown.explanation = toQt(explanation);

@@ -59,11 +59,14 @@ QString ending(const LessonRun& run)
     if (run.progress().step + 1 != run.lesson().taught() || !result.complete)
         return {};
     const auto alone = std::ranges::count_if(result.steps, [](const StepResult& s) { return s.right && !s.shown; });
+    const auto atOnce = std::ranges::count_if(
+        result.steps, [](const StepResult& s) { return s.right && !s.shown && s.tries.size() == 1; });
     return LessonPanel::tr(
-        "**The lesson is complete:** %1 of %2 questions answered without *Show me*. *Lessons ▸ Results "
-        "as PDF…* and *Results as JSON…* write it down.")
+        "**The lesson is complete:** %1 of %2 questions answered without *Show me*, %3 of them at the first try. "
+        "*Lessons ▸ Results as PDF…* and *Results as JSON…* write it down.")
         .arg(alone)
-        .arg(result.steps.size());
+        .arg(result.steps.size())
+        .arg(atOnce);
 }
 
 /// One line a text of a step has, as CommonMark.
