@@ -414,6 +414,7 @@ void LessonPanel::fitSteps()
     const int line = m_steps->count() > 0 ? m_steps->sizeHintForRow(0) : fontMetrics().height();
     const int most = height() > fontUnits(fontMetrics(), kHighPanel) ? kStepsShownHigh : kStepsShown;
     m_steps->setFixedHeight(line * std::min(most, m_steps->count()) + 2 * m_steps->frameWidth());
+    m_steps->scrollToItem(m_steps->currentItem());
 }
 
 } // namespace qs

@@ -148,7 +148,10 @@ void LessonText::showText(const QString& markdown, const QString& folder)
 {
     if (markdown == m_markdown && folder == m_folder)
         return;
-    const bool goesOn = folder == m_folder && !m_markdown.isEmpty() && markdown.startsWith(m_markdown);
+    // The same step: what was told below its question gives way to something else, or goes on.
+    const auto differ = std::mismatch(m_markdown.cbegin(), m_markdown.cend(), markdown.cbegin(), markdown.cend());
+    const auto alike = differ.first - m_markdown.cbegin();
+    const bool goesOn = folder == m_folder && 2 * alike > m_markdown.size();
     const int at = goesOn ? verticalScrollBar()->value() : 0;
     m_folder = folder;
     m_markdown = markdown;

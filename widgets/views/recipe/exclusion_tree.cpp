@@ -11,6 +11,7 @@
 #include "widgets/views/base/text/font_units.h"
 
 #include <QAction>
+#include <QEvent>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
@@ -318,8 +319,11 @@ void ExclusionTree::choose(const QModelIndex& index)
 void ExclusionTree::followSelection()
 {
     const auto node = m_recipe.nodeOf(m_session.selection().current());
-    if (!node)
+    if (!node) {
+        if (m_session.selection().current() == Place {}) // a row that stays marked would be taken for a choice
+            m_tree->setCurrentIndex({});
         return;
+    }
     const QModelIndex index = m_model.unitIndexOf(m_recipe.nodes()[*node].name);
     const QModelIndex now = m_tree->currentIndex().siblingAtColumn(0);
     const bool there = index == now || (index.isValid() && index == now.parent() && m_model.nodeOf(index));

@@ -10,6 +10,7 @@
 #include "widgets/views/theme/plot_theme.h"
 
 #include <QEvent>
+#include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
@@ -162,10 +163,13 @@ void AdvisorPanel::buildTables()
         m_advisor.exclude({ name.toStdString() }, tr("Exclude %1").arg(name));
     };
     connect(m_ranking, &QTableView::activated, this, applyUnit);
-    connect(m_ranking->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
-        if (now.isValid())
-            m_session.selection().selectByName(m_sensitivity.at(now.row()).unit.name);
-    });
+    connect(m_ranking->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+        [this](const QModelIndex& now, const QModelIndex& before) {
+            // The first row becomes the current one when the table gets the focus; nobody chose it.
+            const bool chosen = before.isValid() || QGuiApplication::mouseButtons() != Qt::NoButton;
+            if (now.isValid() && chosen)
+                m_session.selection().selectByName(m_sensitivity.at(now.row()).unit.name);
+        });
     connect(m_found, &QTableView::activated, this,
         [this](const QModelIndex& index) { m_advisor.apply(FoundRecipe(m_foundModel.at(index.row()))); });
 }
