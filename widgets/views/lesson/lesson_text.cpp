@@ -10,6 +10,7 @@
 #include <QResizeEvent>
 #include <QScrollBar>
 #include <QTextBlock>
+#include <QTextTable>
 
 #include <algorithm>
 #include <cmath>
@@ -110,6 +111,17 @@ void fillLessonDocument(QTextDocument& document, const QString& markdown)
     document.setMarkdown(markdown,
         QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | // tables
             QTextDocument::MarkdownNoHTML);
+    for (QTextFrame* const frame : document.rootFrame()->childFrames())
+        if (auto* const table = qobject_cast<QTextTable*>(frame)) {
+            QTextTableFormat format = table->format();
+            format.setCellPadding(4);
+            format.setCellSpacing(0);
+            format.setBorderCollapse(true);
+            format.setBorderBrush(QBrush(QColor(128, 128, 128))); // seen on either theme
+            format.setTopMargin(6);
+            format.setBottomMargin(6);
+            table->setFormat(format);
+        }
 }
 
 QVariant lessonPicture(const QString& folder, const QUrl& name, const QSizeF& pixels, PageShade look)

@@ -320,7 +320,7 @@ void ExclusionTree::followSelection()
 {
     const auto node = m_recipe.nodeOf(m_session.selection().current());
     if (!node) {
-        if (m_session.selection().current() == Place {}) // a row that stays marked would be taken for a choice
+        if (!m_tree->hasFocus()) // a row that stays marked would be taken for a choice
             m_tree->setCurrentIndex({});
         return;
     }

@@ -34,7 +34,7 @@ namespace {
 class GraphCover : public QLabel {
 public:
     explicit GraphCover(QWidget& graph)
-        : QLabel(MainWindow::tr("The graph shows what this step asks for. It comes back with the answer."), &graph)
+        : QLabel(MainWindow::tr("The graph shows what this step asks for. It comes back once the answer is known."), &graph)
     {
         setObjectName(QStringLiteral("graphCover"));
         setAlignment(Qt::AlignCenter);

@@ -190,6 +190,8 @@ Arrangement teachArrangementWith(
     const std::vector<std::string>& panels, const std::vector<std::string>& hidden, int lines)
 {
     Arrangement made = fitted(teachArrangement(panels), lines);
+    for (auto& group : made.left)
+        std::erase_if(group, [&](std::string_view panel) { return std::ranges::find(hidden, panel) != hidden.end(); });
     leaveOut(hidden, { "outline", "elements", "files" }, &made.right, &made.rightHeights);
     leaveOut(hidden, { "layer-chart", "matching", "jobs" }, &made.bottom, &made.bottomWidths);
     return made;
