@@ -103,7 +103,12 @@ Result<JudgedAnswer> judgePick(const LiveStep& step, const std::string& text)
 /// Whether both make the same recipe of the setup's, however they are written.
 bool sameRecipe(const LiveStep& step, const LessonJson& a, const LessonJson& b)
 {
-    const auto recipeWith = [&](const LessonJson& with) { return inputsOf(step.lesson(), step.step().setup, with); };
+    const auto recipeWith = [&](const LessonJson& with) {
+        auto inputs = inputsOf(step.lesson(), step.step().setup, with);
+        if (inputs.ok() && inputs->recipe) // an override that says nothing is none
+            std::erase_if(inputs->recipe->tensors, [](const auto& one) { return one.second == TensorOverride {}; });
+        return inputs;
+    };
     const auto one = recipeWith(a), other = recipeWith(b);
     return one.ok() && other.ok() && one->recipe == other->recipe;
 }

@@ -5,6 +5,7 @@
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/help/tour.h"
 #include "widgets/views/lesson/lesson_panel.h"
 #include "widgets/views/lesson/lesson_room.h"
 #include "widgets/views/recipe/exclusion_tree.h"
@@ -34,7 +35,8 @@ namespace {
 class GraphCover : public QLabel {
 public:
     explicit GraphCover(QWidget& graph)
-        : QLabel(MainWindow::tr("The graph shows what this step asks for. It comes back once the answer is known."), &graph)
+        : QLabel(
+            MainWindow::tr("The graph shows what this step asks for. It comes back once the answer is known."), &graph)
     {
         setObjectName(QStringLiteral("graphCover"));
         setAlignment(Qt::AlignCenter);
@@ -84,6 +86,10 @@ Panel* MainWindow::makeLessonPanel()
     auto* run = new LessonRun(m_session, this);
     auto* panel = new LessonPanel(m_session, *run, this);
     run->setParent(panel);
+    connect(run, &LessonRun::stepShown, this, [this] { // it speaks of what was open before
+        if (m_tour && m_tour->running())
+            m_tour->end();
+    });
     return panel;
 }
 
