@@ -241,7 +241,7 @@ private slots:
         request.process = [](const JobContext&) -> Result<std::function<void()>> { throw std::runtime_error("boom"); };
         request.failed = [&message](const Issue& issue) { message = QString::fromStdString(issue.what); };
         jobs.start(request);
-        QTRY_COMPARE(message, QStringLiteral("boom"));
+        QTRY_COMPARE(message, QStringLiteral("unexpected: boom"));
         QVERIFY(jobs.idle());
     }
 

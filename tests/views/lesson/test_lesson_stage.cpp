@@ -183,6 +183,9 @@ void LessonStageTest::panelsHaveTheirNames()
     const std::vector<std::string> all(kPanelNames.begin(), kPanelNames.end());
     const Arrangement nothing = teachArrangementWith({ "tensors" }, all, 60);
     QVERIFY(nothing.right.size() == 1 && nothing.bottom.size() == 1 && nothing.left.size() == 1);
+    const Arrangement some = teachArrangementWith({ "inspector" }, { "findings" }, 60);
+    QVERIFY(std::ranges::find(some.left[0], std::string_view("findings")) == some.left[0].end());
+    QVERIFY(std::ranges::find(some.left[0], std::string_view("what-if")) != some.left[0].end());
 }
 
 /// Work that a crash left is not restored into the lesson, with which it would go.
