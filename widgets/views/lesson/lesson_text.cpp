@@ -114,13 +114,21 @@ void fillLessonDocument(QTextDocument& document, const QString& markdown)
     for (QTextFrame* const frame : document.rootFrame()->childFrames())
         if (auto* const table = qobject_cast<QTextTable*>(frame)) {
             QTextTableFormat format = table->format();
-            format.setCellPadding(4);
+            format.setCellPadding(0);
             format.setCellSpacing(0);
             format.setBorderCollapse(true);
             format.setBorderBrush(QBrush(QColor(128, 128, 128))); // seen on either theme
-            format.setTopMargin(6);
-            format.setBottomMargin(6);
+            format.setTopMargin(2);
+            format.setBottomMargin(4);
             table->setFormat(format);
+            for (int row = 0; row < table->rows(); ++row)
+                for (int column = 0; column < table->columns(); ++column) {
+                    QTextTableCell cell = table->cellAt(row, column);
+                    QTextTableCellFormat sides = cell.format().toTableCellFormat();
+                    sides.setLeftPadding(4);
+                    sides.setRightPadding(4);
+                    cell.setFormat(sides);
+                }
         }
 }
 
