@@ -316,7 +316,7 @@ void LessonStageTest::drawingsOnDarkPages()
     for (int y = 0; y < paper.height(); ++y)
         for (int x = 0; x < paper.width(); ++x) {
             const QColor before = paper.pixelColor(x, y), after = dark.pixelColor(x, y);
-            QVERIFY(std::abs(after.alpha() - before.alpha()) <= 2); // it is drawn twice
+            QVERIFY(std::abs(after.alpha() - before.alpha()) <= 8); // Qt draws letters a shade apart, the second time
             if (before.alpha() < 255)
                 continue;
             ++marks;
