@@ -112,6 +112,23 @@ private slots:
             QVERIFY(finding["rule"] != "models_differ");
     }
 
+    /// Weights in blocks: floats are multiplied by floats, unless the kernel makes codes of the activations, too.
+    void weightsAloneAreNoProductsOfCodes()
+    {
+        const QString folder = QStringLiteral(QS_SOURCE_DIR "/resources/lessons/fewer-bits/");
+        const QString model = folder + "perceptron.onnx", made = file("weights.onnx");
+        for (const char* level : { "0", "4" }) {
+            QStringList asked { "quantize", model, "--format", "weight-only", "-o", made };
+            if (level[0] != '0')
+                asked += QStringList { "--accuracy-level", level };
+            QCOMPARE(quantscope(asked).code, 0);
+            const Outcome o = quantscope(
+                { "compare", model, made, "--data", folder + "pictures.npz", "--limit", "2", "--json", "-" });
+            QCOMPARE(o.code, 0);
+            QCOMPARE(parsed(o.out)["files"][1]["int8_mac_share"], json(level[0] == '4' ? 1.0 : 0.0));
+        }
+    }
+
     void modelsSideBySide()
     {
         const json files = compared(kNarrow, {})["files"];

@@ -23,6 +23,10 @@ OuterFacts inputSizes(const Comparison& comparison)
 /// Both factors are codes, in whatever form the file says it.
 bool computesOnCodes(const Graph& graph, const Node& node)
 {
+    if (node.opType == "MatMulNBits") // weights in blocks; the kernel makes codes of the other factor at level 4 alone
+        return node.attributes.integer("accuracy_level", 0) == 4;
+    if (node.opType == "MatMulBnb4")
+        return false;
     if (node.opType != floatOpType(node))
         return true;
     const auto dequantized = [&](size_t i) {
