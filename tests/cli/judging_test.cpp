@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/array_file.h"
 #include "tests/cli/command_line.h"
+#include "tests/cli/onnx_bytes.h"
 #include "tests/cli/runners.h"
 
 #include <QFileInfo>
@@ -127,6 +128,22 @@ private slots:
             QCOMPARE(o.code, 0);
             QCOMPARE(parsed(o.out)["files"][1]["int8_mac_share"], json(level[0] == '4' ? 1.0 : 0.0));
         }
+    }
+
+    void fusedProductsOfFloatsAreNone()
+    {
+        std::vector<float> weight(8, 0.5f);
+        const QString fused = file("fused.onnx");
+        writeText(fused,
+            QByteArray::fromStdString(OnnxBytes()
+                                          .input("x", { 1, 2 })
+                                          .floats("w", { 2, 4 }, weight)
+                                          .node("FusedMatMul", { "x", "w" }, { "y" }, "com.microsoft")
+                                          .output("y", { 1, 4 })
+                                          .model()));
+        const Outcome o = quantscope({ "compare", fused, fused, "--data", "random:2", "--json", "-" });
+        QCOMPARE(o.code, 0);
+        QCOMPARE(parsed(o.out)["files"][0]["int8_mac_share"], json(0.0));
     }
 
     void modelsSideBySide()

@@ -23,12 +23,11 @@ OuterFacts inputSizes(const Comparison& comparison)
 /// Both factors are codes, in whatever form the file says it.
 bool computesOnCodes(const Graph& graph, const Node& node)
 {
-    if (node.opType == "MatMulNBits") // weights in blocks; the kernel makes codes of the other factor at level 4 alone
-        return node.attributes.integer("accuracy_level", 0) == 4;
-    if (node.opType == "MatMulBnb4")
-        return false;
-    if (node.opType != floatOpType(node))
+    const std::string& type = node.opType;
+    if (qlinearSignature(node) || type == "ConvInteger" || type == "MatMulInteger" || type == "DynamicQuantizeMatMul")
         return true;
+    if (type == "MatMulNBits") // weights in blocks; the kernel makes codes of the other factor at level 4 alone
+        return node.attributes.integer("accuracy_level", 0) == 4;
     const auto dequantized = [&](size_t i) {
         const NodeId by = node.hasInput(i) ? graph.value(node.inputs[i]).producer : NodeId();
         return by.valid() && isDequantizeLinear(graph.node(by));
