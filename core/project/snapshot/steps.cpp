@@ -5,9 +5,12 @@ namespace qs {
 
 Status Steps::withinMemory(uint64_t more) const
 {
-    const uint64_t limit = context.settings.memoryLimit, now = allocatedBytes();
+    const uint64_t limit = context.settings.memoryLimit;
+    if (limit == 0)
+        return {};
+    const uint64_t now = allocatedBytes();
     const uint64_t taken = (now > m_allocatedBefore ? now - m_allocatedBefore : 0) + more;
-    if (limit == 0 || taken <= limit)
+    if (taken <= limit)
         return {};
     const Inputs& asked = next.inputs;
     return badInput((more == 0 ? "what was worked out so far takes " : "the next step needs about ")

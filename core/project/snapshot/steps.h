@@ -12,7 +12,7 @@ public:
     Steps(const Inputs& inputs, const SnapshotPtr& last, const ProgressFn& progress, const CancelToken& cancel)
         : previous(last ? last : std::make_shared<const Snapshot>())
         , context { next.inputs, next.caches, workFor(inputs, progress, cancel) }
-        , m_allocatedBefore(allocatedBytes())
+        , m_allocatedBefore(inputs.memoryLimit > 0 ? allocatedBytes() : 0)
     {
         next.inputs = inputs;
         next.caches = previous->caches;
@@ -46,7 +46,7 @@ public:
     const BuildContext context; ///< of `next`
 
 private:
-    const uint64_t m_allocatedBefore; ///< bytes
+    const uint64_t m_allocatedBefore; ///< bytes; 0 without a limit, as asking walks through the whole heap
 };
 
 } // namespace qs
