@@ -124,15 +124,15 @@ bool SnapshotFacts::knows(const std::string& name) const
 
 namespace {
 
-/// The node whose result an activation bounds, where nothing else reads it: a graph draws both as one box, which has
-/// the name of the first. Else the node itself.
-NodeId boundedNode(const Graph& graph, NodeId id)
+/// The node whose result an activation bounds that is left to a quantizer: the quantized model has no node for it, so
+/// its box is that of the first. Else the node itself.
+NodeId boundedNode(const Graph& floats, const Graph& quantized, NodeId id)
 {
     while (id.valid()) {
-        const Node& node = graph.node(id);
-        if ((node.opType != "Relu" && node.opType != "Clip") || !node.hasInput(0))
+        const Node& node = floats.node(id);
+        if ((!node.is("Relu") && !node.is("Clip")) || !node.hasInput(0) || quantized.findNode(node.name).valid())
             break;
-        const Value& before = graph.value(node.inputs[0]);
+        const Value& before = floats.value(node.inputs[0]);
         if (!before.producer.valid() || before.uses.size() != 1)
             break;
         id = before.producer;
@@ -146,10 +146,11 @@ bool SnapshotFacts::sameThing(const std::string& what, const std::string& a, con
 {
     if (a == b)
         return true;
-    if (what == "node" && m_snapshot->floatModel) {
-        const Graph& graph = m_snapshot->floatModel->graph();
-        const NodeId first = boundedNode(graph, graph.findNode(a)), second = boundedNode(graph, graph.findNode(b));
-        return first.valid() && first == second;
+    if (what == "node" && m_snapshot->floatModel && m_snapshot->quantModel) {
+        const Graph &floats = m_snapshot->floatModel->graph(), &quantized = m_snapshot->quantModel->graph();
+        const auto boxOf
+            = [&](const std::string& name) { return boundedNode(floats, quantized, floats.findNode(name)); };
+        return boxOf(a).valid() && boxOf(a) == boxOf(b);
     }
     if (what != "tensor" && what != "weight")
         return false;

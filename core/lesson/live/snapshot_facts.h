@@ -28,7 +28,8 @@ public:
     /// Whether a tensor, weight or node of that name is in either model.
     bool knows(const std::string& name) const;
     /// Whether both names mean one thing of this kind ("tensor", "weight", "node"): the float file's and the quantized
-    /// one's name of a tensor, a tensor and the node that makes it, a node and the Relu or Clip that alone reads it.
+    /// one's name of a tensor, a tensor and the node that makes it, a node and the Relu or Clip behind it that a
+    /// quantizer stands for.
     bool sameThing(const std::string& what, const std::string& a, const std::string& b) const;
 
     /// Whether that row has the number, too, by which `largest(...)` or `smallest(...)` chose another: where several
