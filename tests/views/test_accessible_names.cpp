@@ -86,6 +86,18 @@ QStringList textsIn(const QWidget& root)
     return texts;
 }
 
+/// Both quantized models, a tensor and a sample are there to be shown.
+bool showsEverything(ExampleWindow& e)
+{
+    if (!e.ready() || !e.movableTensor())
+        return false;
+    openOther(e.session, { std::string(QS_SOURCE_DIR "/resources/examples/digits_qdq.onnx"), std::nullopt });
+    if (!e.ready())
+        return false;
+    e.session.selection().selectSample(1);
+    return true;
+}
+
 } // namespace
 
 class TestAccessibleNames : public QObject {
@@ -109,11 +121,7 @@ private slots:
     void everyLayout()
     {
         ExampleWindow e;
-        QVERIFY(e.ready());
-        QVERIFY(e.movableTensor());
-        openOther(e.session, { std::string(QS_SOURCE_DIR "/resources/examples/digits_qdq.onnx"), std::nullopt });
-        QVERIFY(e.ready());
-        e.session.selection().selectSample(1);
+        QVERIFY(showsEverything(e));
         QStringList nameless;
         for (const LayoutName name : kLayoutNames) {
             e.window.layoutOfPanels().apply(name);
@@ -132,11 +140,7 @@ private slots:
     void numbersHaveTrueMinusSigns()
     {
         ExampleWindow e;
-        QVERIFY(e.ready());
-        QVERIFY(e.movableTensor());
-        openOther(e.session, { std::string(QS_SOURCE_DIR "/resources/examples/digits_qdq.onnx"), std::nullopt });
-        QVERIFY(e.ready());
-        e.session.selection().selectSample(1);
+        QVERIFY(showsEverything(e));
         e.session.selection().selectElement(ChosenElement { 1, 3 });
         QStringList wrong;
         bool any = false;

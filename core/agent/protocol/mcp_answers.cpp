@@ -144,7 +144,7 @@ McpAnswer answerOf(const RpcMessage& request, McpEra era, AgentDesk& desk, const
         if (request.method == "resources/read")
             return resourceRead(request, era, desk, work);
     } catch (const std::bad_alloc&) {
-        return RpcFault { RpcCode::InternalError, "there is not enough memory; open with a limit", nullptr };
+        return outOfMemoryFault();
     } catch (const std::exception& e) {
         return RpcFault { RpcCode::InternalError, oneLine(issueOfThrown(e).what, 200), nullptr };
     }

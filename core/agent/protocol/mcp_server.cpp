@@ -37,8 +37,6 @@ std::string toolNameOf(const AgentJson& params)
                                                                                             : std::string();
 }
 
-RpcFault outOfMemory() { return { RpcCode::InternalError, "there is not enough memory; open with a limit", nullptr }; }
-
 ProgressFn both(ProgressFn a, ProgressFn b)
 {
     if (!a || !b)
@@ -78,7 +76,7 @@ try {
         return take(std::move(message), line.size());
     }
 } catch (const std::bad_alloc&) { // a smaller one may do
-    write(faultLine(nullptr, outOfMemory()));
+    write(faultLine(nullptr, outOfMemoryFault()));
 }
 
 void McpServer::receiveTooLong()
@@ -175,7 +173,7 @@ try {
     try {
         answer(waiting);
     } catch (const std::bad_alloc&) { // for the line of an answer
-        write(faultLine(waiting.request.id, outOfMemory()));
+        write(faultLine(waiting.request.id, outOfMemoryFault()));
     }
 } catch (const std::exception&) { // not even for that: they are let go
     m_gone = true;

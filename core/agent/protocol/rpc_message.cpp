@@ -29,6 +29,11 @@ std::string lineOf(const AgentJson& json)
 
 } // namespace
 
+RpcFault outOfMemoryFault()
+{
+    return { RpcCode::InternalError, "there is not enough memory; open with a limit", nullptr };
+}
+
 RpcMessage readMessage(std::string_view line)
 {
     if (line.find_first_not_of(" \t\r\n") == std::string_view::npos)

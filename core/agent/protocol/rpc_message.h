@@ -26,6 +26,8 @@ struct RpcFault {
     AgentJson data = nullptr; ///< null: none
 };
 
+RpcFault outOfMemoryFault();
+
 /// One line that came in.
 struct RpcMessage {
     enum class Kind {

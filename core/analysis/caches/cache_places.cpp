@@ -2,12 +2,11 @@
 #include "core/analysis/caches/cache_places.h"
 
 #include "core/analysis/caches/rotary_source.h"
-#include "core/base/text/lower_case.h"
+#include "core/base/text/name_words.h"
 #include "core/graph/domains.h"
 #include "core/prepare/readable_caches.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <tuple>
 
@@ -28,15 +27,10 @@ std::string_view cacheKindName(CacheKind kind)
 
 namespace {
 
-/// Letters and digits of a name apart; "past_key_values" and "present_key_values", which name the whole list, left out.
+/// Without "past_key_values" and "present_key_values", which name the whole list.
 std::vector<std::string> cacheWords(const std::string& name)
 {
-    std::vector<std::string> words(1);
-    for (const char c : lowerCase(name))
-        if (std::isalnum(static_cast<unsigned char>(c)))
-            words.back() += c;
-        else if (!words.back().empty())
-            words.emplace_back();
+    std::vector<std::string> words = nameWords(name);
     for (size_t i = 0; i + 2 < words.size(); ++i)
         if ((words[i] == "past" || words[i] == "present") && words[i + 1] == "key" && words[i + 2] == "values")
             words.erase(words.begin() + ptrdiff_t(i), words.begin() + ptrdiff_t(i) + 3);

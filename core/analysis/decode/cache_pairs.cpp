@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/decode/cache_pairs.h"
 
-#include "core/base/text/lower_case.h"
+#include "core/base/text/name_words.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 namespace qs {
@@ -20,21 +19,10 @@ bool tellsTime(std::string_view word)
     return std::ranges::find(kTimes, word) != kTimes.end();
 }
 
-std::vector<std::string> wordsOf(const std::string& name)
-{
-    std::vector<std::string> words(1);
-    for (const char c : lowerCase(name))
-        if (std::isalnum(static_cast<unsigned char>(c)))
-            words.back() += c;
-        else if (!words.back().empty())
-            words.emplace_back();
-    return words;
-}
-
 /// What is left of a name without the words that tell time: equal for the two ends of a cache.
 std::string cacheName(const std::string& name)
 {
-    const std::vector<std::string> words = wordsOf(name);
+    const std::vector<std::string> words = nameWords(name);
     std::string left;
     for (size_t i = 0; i < words.size(); ++i) {
         if (!tellsTime(words[i])) {

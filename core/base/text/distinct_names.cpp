@@ -13,7 +13,6 @@ namespace qs {
 
 namespace {
 
-constexpr std::string_view kGap = "...";
 constexpr size_t kNarrowest = 8; ///< that a name is cut to
 constexpr size_t kMostParts = 12; ///< of one name: runs are tried in all lengths
 
@@ -59,7 +58,7 @@ std::vector<std::string> shortForms(const std::string& name, size_t widest)
         for (size_t to = from + 1; to < borders.size(); ++to) {
             if (from == 0 && to + 1 == borders.size())
                 continue;
-            std::string form = headOf(name, borders[from]) + std::string(kGap) + tailOf(name, borders[to]);
+            std::string form = headOf(name, borders[from]) + std::string(kElision) + tailOf(name, borders[to]);
             if (const size_t width = characterCount(form); width <= widest)
                 forms.emplace_back(width, std::move(form));
         }

@@ -9,8 +9,6 @@ namespace qs {
 
 namespace {
 
-constexpr std::string_view kLeftOut = "...";
-
 /// Byte offset of a code point.
 size_t offsetOf(const std::string& text, size_t codePoint)
 {
@@ -28,8 +26,8 @@ std::string elided(const std::string& text, size_t widest)
     const size_t width = characterCount(text);
     if (width <= widest)
         return text;
-    const size_t kept = widest - kLeftOut.size();
-    return text.substr(0, offsetOf(text, kept / 2)) + std::string(kLeftOut)
+    const size_t kept = widest - kElision.size();
+    return text.substr(0, offsetOf(text, kept / 2)) + std::string(kElision)
         + text.substr(offsetOf(text, width - (kept - kept / 2)));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/quantize/qlinear.h"
 
+#include "core/base/rounding.h"
 #include "core/kernels/cpu/highway_targets.h"
 #include "core/kernels/quantize/qlinear_wide.h"
 
@@ -118,8 +119,7 @@ template <class T> void softmaxCodes(const float* powers, float steps, float sum
     }
     for (; i < n; ++i) {
         const float v = powers[i] * steps / sum;
-        y[i] = static_cast<T>(std::clamp<int>(static_cast<int>(std::nearbyint(v)) + out.zeroPoint,
-            std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+        y[i] = saturateTo<T>(static_cast<int64_t>(roundHalfEven(v)) + out.zeroPoint);
         if (real)
             real[i] = v * out.scale;
     }

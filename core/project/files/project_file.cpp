@@ -299,7 +299,6 @@ Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
     return project;
 }
 
-/// Without its hash; nullopt where there is no such file.
 struct Look {
     FileMark mark; ///< without its hash
     bool regular = false;

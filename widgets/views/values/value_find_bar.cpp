@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/values/value_find_bar.h"
 
+#include "widgets/models/base/true_minus.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
 
@@ -21,7 +22,7 @@ constexpr int kValueWidth = 80;
 std::optional<double> typedNumber(QString text)
 {
     bool ok = false;
-    const double value = text.trimmed().replace(QChar(0x2212), u'-').toDouble(&ok);
+    const double value = withHyphens(text.trimmed()).toDouble(&ok);
     return ok ? std::optional(value) : std::nullopt;
 }
 
