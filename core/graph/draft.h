@@ -23,6 +23,7 @@ struct DraftNode {
 
     bool is(std::string_view type, std::string_view dom = {}) const { return opType == type && domain == dom; }
     bool hasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
+    bool hasOutput(size_t i) const { return i < outputs.size() && !outputs[i].empty(); }
 };
 
 inline OriginOf originOf(const DraftNode& node) { return { node.name, node.opType, node.cameFrom }; }

@@ -38,6 +38,7 @@ struct Node {
 
     bool is(std::string_view type, std::string_view dom = {}) const { return opType == type && domain == dom; }
     bool hasInput(size_t i) const { return i < inputs.size() && inputs[i].valid(); }
+    bool hasOutput(size_t i) const { return i < outputs.size() && outputs[i].valid(); } ///< files lack even the first
 };
 
 /// One use of a value: input `slot` of `node`.

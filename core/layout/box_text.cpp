@@ -237,7 +237,7 @@ std::string boxSubtitle(const Node& node, const DimsLookup& dims)
         text = productText(node, 3, dims);
     else if (const auto kernel = node.attributes.integers("kernel_shape"); !kernel.empty())
         text = timesText(toDims(kernel));
-    if (text.empty() && !node.outputs.empty() && node.outputs[0].valid())
+    if (text.empty() && node.hasOutput(0))
         text = timesText(dims(node.outputs[0]));
     return text;
 }

@@ -71,7 +71,7 @@ bool movesElements(const Node& node)
     static constexpr std::array<std::string_view, 18> types { "MaxPool", "Reshape", "Transpose", "Flatten", "Squeeze",
         "Unsqueeze", "Slice", "Gather", "Split", "Identity", "Expand", "Tile", "DepthToSpace", "SpaceToDepth",
         "Dropout", "GatherElements", "GatherND", "GlobalMaxPool" };
-    if (!node.hasInput(0) || node.outputs.empty() || !node.outputs[0].valid())
+    if (!node.hasInput(0) || !node.hasOutput(0))
         return false;
     if (!node.domain.empty())
         return node.is("NhwcMaxPool", kMicrosoftDomain);

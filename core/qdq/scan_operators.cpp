@@ -218,7 +218,7 @@ void scanIntegerProduct(QuantScan& scan, const Node& node)
     scan.scaling.push_back(cast);
     scan.scaling.push_back(scaled);
     const Node& mul = scan.graph.node(scaled);
-    if (!mul.outputs.empty() && mul.outputs[0].valid())
+    if (mul.hasOutput(0))
         scan.scaledSums.emplace(node.outputs[0], mul.outputs[0]);
     const ValueId scales = mul.inputs[0] == castOut ? mul.inputs[1] : mul.inputs[0];
     const NodeId product = scales.valid() ? scan.graph.value(scales).producer : NodeId();

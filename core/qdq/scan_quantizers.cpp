@@ -42,7 +42,7 @@ std::optional<uint32_t> codesOf(const QuantScan& scan, ValueId id)
 bool saysItsCodes(const Node& node)
 {
     const bool needsInput = isQuantizeLinear(node) || isDequantizeLinear(node) || node.is("DynamicQuantizeLinear");
-    return !node.outputs.empty() && node.outputs[0].valid() && (node.hasInput(0) || !needsInput);
+    return node.hasOutput(0) && (node.hasInput(0) || !needsInput);
 }
 
 bool readParams(

@@ -95,6 +95,7 @@ std::vector<Arguments> drawnCommands(const ModelFiles& files, const FuzzFolder& 
     all.push_back(
         Arguments { "sensitivity", files.floats, "--json", folder.path("s.json") } + drawnRecipe(random) + files.data);
     all.push_back(Arguments { "caches", files.floats, "--json", folder.path("c.json") } + files.data);
+    all.push_back(Arguments { "prepare", files.floats, "-o", folder.path("p.onnx") } + files.data);
     return all;
 }
 
@@ -121,6 +122,7 @@ std::vector<Arguments> everyCommand(const ModelFiles& files, const FuzzFolder& f
         all.push_back(Arguments { "quantize", files.floats, "-o", folder.path("out.onnx") } + by);
         all.push_back(Arguments { "compare", files.floats, "--arithmetic", "integer" } + by + reports(folder));
     }
+    all.push_back(Arguments { "prepare", files.floats, "-o", folder.path("p.onnx") } + files.data);
     return all;
 }
 

@@ -104,9 +104,11 @@ Status BypassBuilder::bypassAll()
     const size_t count = m_draft.nodes.size();
     for (size_t i = 0; i < count; ++i) {
         const NodeId origin = m_draft.nodes[i].origin;
-        if (origin.valid() && m_draft.nodes[i].opType == nodes[origin.index()].opType
-            && !bypassOperator(i, nodes[origin.index()])) {
-            refuse(nodes[origin.index()], "has no float form that is known here");
+        const Node* const node = origin.valid() ? &nodes[origin.index()] : nullptr;
+        if (!node || !node->hasOutput(0)) // what makes nothing needs no float form
+            continue;
+        if (m_draft.nodes[i].opType == node->opType && !bypassOperator(i, *node)) {
+            refuse(*node, "has no float form that is known here");
             return *m_refusal;
         }
     }

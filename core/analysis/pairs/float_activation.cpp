@@ -124,8 +124,7 @@ bool boundedLater(const ComparePair& pair, ValueId value)
             const Node& node = graph.node(reader);
             if (isActivation(floatOpType(node)))
                 return true;
-            if ((movesElements(node) || pair.quantView->isPlumbing(reader)) && !node.outputs.empty()
-                && node.outputs[0].valid())
+            if ((movesElements(node) || pair.quantView->isPlumbing(reader)) && node.hasOutput(0))
                 front.push_back(node.outputs[0]);
         }
     return false;

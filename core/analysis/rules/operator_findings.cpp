@@ -130,8 +130,7 @@ ValueId beforeCasts(const Graph& graph, ValueId value)
 /// (its CastElimination and CastChainElimination) before it looks for units.
 bool isIntegerCopy(const Plan& plan, const Node& node)
 {
-    if ((node.opType != "Cast" && node.opType != "Clip") || !node.hasInput(0) || node.outputs.empty()
-        || !node.outputs[0].valid())
+    if ((node.opType != "Cast" && node.opType != "Clip") || !node.hasInput(0) || !node.hasOutput(0))
         return false;
     const DType type = plan.facts().of(node.outputs[0]).dtype;
     if (!isInteger(type) || dtypeBits(type) != 8)
@@ -161,7 +160,7 @@ bool hasSignedCodes(const ComparePair& pair, const Node& node)
 /// Dequantized only to be quantized again.
 bool isPingPong(const Graph& graph, const Node& node)
 {
-    if (!isDequantizeLinear(node) || node.outputs.empty())
+    if (!isDequantizeLinear(node) || !node.hasOutput(0))
         return false;
     const auto& uses = graph.value(node.outputs[0]).uses;
     return !uses.empty() && !graph.isOutput(node.outputs[0])
@@ -175,7 +174,7 @@ void findForms(const ComparePair& pair, std::vector<Finding>& found)
     const Plan& plan = *pair.quantPlan;
     FormNotes copies, lists, codes, pingPong;
     for (const Node& node : plan.graph().nodes()) {
-        const bool folded = !node.outputs.empty() && node.outputs[0].valid() && plan.constant(node.outputs[0]);
+        const bool folded = node.hasOutput(0) && plan.constant(node.outputs[0]);
         if (folded)
             continue;
         if (isIntegerCopy(plan, node))

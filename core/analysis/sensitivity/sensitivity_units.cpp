@@ -128,7 +128,7 @@ Status QuantizedUnits::addNodes(const OuterFacts& sizes)
     const InferredFacts facts = inferFacts(built->graph, sizes);
     std::unordered_map<std::string, int64_t> macs; ///< by first output
     for (const Node& node : built->graph.nodes()) {
-        if (!isProduct(node.opType) || node.outputs.empty() || !node.outputs[0].valid())
+        if (!isProduct(node.opType) || !node.hasOutput(0))
             continue;
         const auto known = nodeMacs(node, facts);
         m_macsKnown = m_macsKnown && known;

@@ -54,7 +54,7 @@ std::vector<std::optional<size_t>> unitsOf(const Graph& graph, std::span<const Q
         byName.emplace(units[u].name, u);
     std::vector<std::optional<size_t>> found;
     for (const Node& node : graph.nodes()) {
-        const bool unnamed = node.name.empty() && !node.outputs.empty() && node.outputs[0].valid();
+        const bool unnamed = node.name.empty() && node.hasOutput(0);
         const auto it = byName.find(unnamed ? graph.value(node.outputs[0]).name : node.name);
         found.push_back(it == byName.end() ? std::nullopt : std::optional(it->second));
     }

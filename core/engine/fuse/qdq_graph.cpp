@@ -13,10 +13,7 @@ namespace qs {
 namespace {
 
 /// Malformed nodes may lack both.
-bool hasInputAndOutput(const Node& node)
-{
-    return node.hasInput(0) && !node.outputs.empty() && node.outputs[0].valid();
-}
+bool hasInputAndOutput(const Node& node) { return node.hasInput(0) && node.hasOutput(0); }
 
 bool isAlias(const Node& node)
 {

@@ -208,7 +208,7 @@ UnitBuilder::MaybeSlot UnitBuilder::integerOperator()
     static constexpr std::array<std::string_view, 12> movements { "DepthToSpace", "Expand", "Flatten", "Gather",
         "GatherElements", "MaxPool", "Reshape", "Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze" };
     const std::string& type = node().opType;
-    if (!node().domain.empty() || !node().hasInput(0) || node().outputs.empty() || !node().outputs[0].valid())
+    if (!node().domain.empty() || !node().hasInput(0) || !node().hasOutput(0))
         return std::nullopt;
     m_result = m_qdq.resultOf(m_op);
     if (type == "Conv")

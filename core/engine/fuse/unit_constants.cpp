@@ -49,8 +49,8 @@ Tensor weightCodes(const Tensor& weight, const WeightGrid& grid)
 bool UnitBuilder::quantizesConstants() const
 {
     const std::string& type = node().opType;
-    if (!node().domain.empty() || !node().hasInput(0) || !node().hasInput(1) || node().outputs.empty()
-        || !node().outputs[0].valid() || (type != "Conv" && type != "ConvTranspose" && type != "Gemm"))
+    if (!node().domain.empty() || !node().hasInput(0) || !node().hasInput(1) || !node().hasOutput(0)
+        || (type != "Conv" && type != "ConvTranspose" && type != "Gemm"))
         return false;
     const auto x = m_qdq.codesOf(node().inputs[0]);
     const Tensor* scale = x ? constant(x->scale) : nullptr;

@@ -134,7 +134,7 @@ UnitBuilder::MaybeSlot UnitBuilder::productWithAddend(const Operand& left, const
     if (!next.valid() || !graph().node(next).is("Add") || graph().node(next).inputs.size() != 2)
         return std::nullopt;
     const Node& sum = graph().node(next);
-    if (!sum.hasInput(0) || !sum.hasInput(1) || sum.outputs.empty() || !sum.outputs[0].valid())
+    if (!sum.hasInput(0) || !sum.hasInput(1) || !sum.hasOutput(0))
         return std::nullopt;
     const ValueId other = sum.inputs[m_qdq.source(sum.inputs[0]) == out ? 1 : 0];
     const auto facts = [&](ValueId id) { return m_qdq.lowered().facts().of(id).dims; };

@@ -174,7 +174,7 @@ Status writeGraph(onnx::GraphProto& proto, const Graph& graph)
     const auto nameOf = [&](ValueId id) { return id.valid() ? graph.value(id).name : std::string(); };
     for (const Node& node : graph.nodes()) {
         auto& out = *proto.add_node();
-        const bool ownName = node.outputs.empty() || !node.outputs[0].valid()
+        const bool ownName = !node.hasOutput(0)
             || node.name != graph.value(node.outputs[0]).name; // which nodes go by that the file gives no name
         if (ownName)
             out.set_name(node.name);

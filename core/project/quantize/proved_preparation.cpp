@@ -74,7 +74,8 @@ double distanceOf(const Outputs& x, const Outputs& y)
 /// Nodes that only one of the drafts has: told apart by what they make and what they are.
 std::vector<NamedNode> nodesBeside(const GraphDraft& these, const GraphDraft& others)
 {
-    const auto key = [](const DraftNode& n) { return n.domain + ' ' + n.opType + ' ' + n.outputs.front(); };
+    const auto made = [](const DraftNode& n) { return n.hasOutput(0) ? n.outputs[0] : std::string(); };
+    const auto key = [&](const DraftNode& n) { return n.domain + ' ' + n.opType + ' ' + made(n); };
     std::map<std::string, size_t> known;
     for (const DraftNode& node : others.nodes)
         ++known[key(node)];
@@ -83,7 +84,7 @@ std::vector<NamedNode> nodesBeside(const GraphDraft& these, const GraphDraft& ot
         if (auto& left = known[key(node)]; left > 0)
             --left;
         else
-            beside.push_back({ node.name.empty() ? node.outputs.front() : node.name, node.opType });
+            beside.push_back({ node.name.empty() ? made(node) : node.name, node.opType });
     return beside;
 }
 

@@ -112,8 +112,8 @@ FileReader::Product FileReader::productOf(ValueId id) const
             || (second
                 && (type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type.ends_with("Normalization"))))
             return { true, false };
-        const bool moves = (movesElements(node) || node.is("Cast")) && use.slot == 0 && !node.outputs.empty()
-            && node.outputs[0].valid() && m_plan->constant(node.outputs[0]);
+        const bool moves = (movesElements(node) || node.is("Cast")) && use.slot == 0 && node.hasOutput(0)
+            && m_plan->constant(node.outputs[0]);
         if (Product behind = moves ? productOf(node.outputs[0]) : Product {}; behind.reads) {
             behind.exchanged ^= node.is("Transpose") && m_plan->constant(node.outputs[0])->rank() == 2;
             return behind;
