@@ -63,8 +63,8 @@ Sketches byNames(const Sketches& sketches, const Graph& from, const Graph& to)
         if (const ValueId there = to.findValue(from.value(id).name); there.valid()) {
             renamed.emplace(there, sketch);
             const ValueId before = from.findValue(unboundedName(from.value(id).name));
-            if (const auto it = sketches.find(before); before.valid() && it != sketches.end())
-                renamed.emplace(ValueEvidence::beforeBounds(to, there), it->second);
+            if (const ValueSketch* made = before.valid() ? sketches.find(before) : nullptr)
+                renamed.emplace(ValueEvidence::beforeBounds(to, there), *made);
         }
     return renamed;
 }
@@ -74,8 +74,10 @@ void showReals(const ComparePair& pair, Sketches& sketches)
 {
     for (const Quantizer& q : pair.quantView->quantizers())
         if (q.role == QuantRole::Activation && q.dynamic)
-            if (const auto real = sketches.find(q.real); real != sketches.end())
-                sketches[q.shown()] = ValueSketch(real->second);
+            if (const ValueSketch* real = sketches.find(q.real)) {
+                ValueSketch shown = *real;
+                sketches[q.shown()] = std::move(shown);
+            }
 }
 
 /// Codes mean reals. Those with a scale a channel tell nothing.

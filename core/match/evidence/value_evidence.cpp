@@ -21,6 +21,8 @@ ValueEvidence::ValueEvidence(const Graph& floatGraph, Sketches floats, Sketches 
     , m_floatSizes(bySize(m_floats, closeness.nearest))
     , m_quantSizes(bySize(m_quants, closeness.nearest))
     , m_closeness(closeness)
+    , m_toFloat(m_floats.idEnd(), -1)
+    , m_toQuant(m_quants.idEnd(), -1)
 {
     if (closeness.everywhere)
         findInside(floatGraph);
@@ -48,8 +50,8 @@ void ValueEvidence::findInside(const Graph& floatGraph)
 
 const ValueSketch* ValueEvidence::find(const Sketches& sketches, ValueId id)
 {
-    const auto it = sketches.find(id);
-    return it != sketches.end() && it->second.tells() ? &it->second : nullptr;
+    const ValueSketch* const sketch = sketches.find(id);
+    return sketch && sketch->tells() ? sketch : nullptr;
 }
 
 ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches, double farthest)
@@ -64,33 +66,33 @@ ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches, double far
         if (!same.isIndexed)
             continue;
         for (const ValueId id : same.values)
-            same.index.add(id, sketches.at(id));
+            same.index.add(id, *sketches.find(id));
         same.index.build();
     }
     return sizes;
 }
 
 double ValueEvidence::nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
-    std::unordered_map<ValueId, double>& known, double limit)
+    std::vector<double>& known, double limit)
 {
     const ValueSketch* sketch = find(own, id);
     if (!sketch)
         return HUGE_VAL;
-    const auto [it, isNew] = known.try_emplace(id, limit);
-    if (!isNew)
-        return it->second;
-    it->second = HUGE_VAL;
+    double& least = known[id.index()];
+    if (least >= 0)
+        return least;
+    least = HUGE_VAL;
     const auto look = [&](ValueId other) {
-        if (const ValueSketch& there = others.at(other); !sketch->isFarFrom(there))
-            it->second = std::min(it->second, sketch->distance(there, std::min(limit, it->second)));
-        return std::min(limit, it->second);
+        if (const ValueSketch& there = *others.find(other); !sketch->isFarFrom(there))
+            least = std::min(least, sketch->distance(there, std::min(limit, least)));
+        return std::min(limit, least);
     };
     const auto same = sizes.find(sketch->counts());
     if (same != sizes.end() && same->second.isIndexed)
         same->second.index.visit(*sketch, limit, look);
     else if (same != sizes.end())
         std::ranges::for_each(same->second.values, look);
-    return it->second;
+    return least;
 }
 
 double ValueEvidence::nearestOfFloat(ValueId f) const
@@ -144,7 +146,7 @@ std::vector<ValueId> ValueEvidence::equals(const ValueSketch& sketch, double far
 {
     std::vector<ValueId> found;
     const auto look = [&](ValueId other) {
-        if (!sketch.isFarFrom(others.at(other)) && isSame(other))
+        if (!sketch.isFarFrom(*others.find(other)) && isSame(other))
             found.push_back(other);
         return farthest;
     };

@@ -3,6 +3,7 @@
 
 #include "core/graph/graph.h"
 #include "core/match/evidence/sketch_index.h"
+#include "core/match/evidence/sketches.h"
 
 #include <map>
 #include <unordered_map>
@@ -17,8 +18,6 @@ enum class Verdict {
     Same,
     Different, ///< one of them is the same as another value of the other file, or has no counterpart there
 };
-
-using Sketches = std::unordered_map<ValueId, ValueSketch>;
 
 /// What lies between equal values of two networks.
 struct Closeness {
@@ -77,7 +76,7 @@ private:
     double farthestSame(double nearest) const;
     /// Distance to what is nearest in the other file; made when first asked for.
     static double nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
-        std::unordered_map<ValueId, double>& known, double limit);
+        std::vector<double>& known, double limit);
     double farthest() const; ///< distance from which on nothing else matters
     /// Float values without an equal one behind which there are equal ones again: inside what one of the files fused.
     void findInside(const Graph& floatGraph);
@@ -88,7 +87,7 @@ private:
     BySize m_floatSizes, m_quantSizes;
     Closeness m_closeness;
     std::unordered_set<ValueId> m_inside;
-    mutable std::unordered_map<ValueId, double> m_toFloat, m_toQuant; ///< by float and by quantized value
+    mutable std::vector<double> m_toFloat, m_toQuant; ///< by float and by quantized value; negative: not yet known
     mutable std::unordered_map<ValueId, std::vector<ValueId>> m_ofFloat, m_ofQuant; ///< equal values
 };
 
