@@ -54,6 +54,7 @@ int exitCode(const qs::Issue& issue)
     case qs::IssueKind::BadUse:
         return qs::cli::kBadUse;
     case qs::IssueKind::BadInput:
+    case qs::IssueKind::NoMemory:
         return qs::cli::kBadInput;
     case qs::IssueKind::Cancelled:
         return qs::cli::kCancelled;

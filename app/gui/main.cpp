@@ -36,6 +36,7 @@ int exitCode(qs::IssueKind kind)
     case qs::IssueKind::BadUse:
         return 2;
     case qs::IssueKind::BadInput:
+    case qs::IssueKind::NoMemory:
         return 3;
     case qs::IssueKind::Cancelled:
         return kCancelled;

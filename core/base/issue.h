@@ -9,6 +9,7 @@ namespace qs {
 enum class IssueKind {
     BadUse, ///< a wrong option or argument (exit 2)
     BadInput, ///< unreadable, malformed, unsupported or unfitting file or data (exit 3)
+    NoMemory, ///< memory, or the limit of it, ended: says nothing about the file (exit 3)
     Cancelled, ///< the user cancelled (exit 4)
     Internal, ///< a defect of ours (exit 5)
 };
@@ -26,6 +27,10 @@ struct Issue {
 inline Issue badInput(std::string what, std::string file = {}, std::string remedy = {})
 {
     return { IssueKind::BadInput, std::move(what), std::move(file), {}, {}, std::move(remedy) };
+}
+inline Issue noMemory(std::string what, std::string file = {}, std::string remedy = {})
+{
+    return { IssueKind::NoMemory, std::move(what), std::move(file), {}, {}, std::move(remedy) };
 }
 inline Issue badUse(std::string what, std::string remedy = {})
 {

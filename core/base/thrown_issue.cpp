@@ -10,7 +10,7 @@ namespace qs {
 Issue issueOfThrown(const std::exception& thrown)
 {
     if (dynamic_cast<const std::bad_alloc*>(&thrown))
-        return badInput("there is not enough memory", {}, "use smaller inputs, fewer samples or fewer threads");
+        return noMemory("there is not enough memory", {}, "use smaller inputs, fewer samples or fewer threads");
     if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&thrown))
         return badInput("cannot be looked at: " + file->code().message(), file->path1().string(), "check the disk");
     if (const auto* refused = dynamic_cast<const std::system_error*>(&thrown))

@@ -173,7 +173,7 @@ template <class Read> auto named(const std::string& path, Read&& read) -> declty
             return withFile(std::move(result).issue());
         return result;
     } catch (const std::bad_alloc&) {
-        return withFile(badInput("needs more memory than there is", {}, "close other programs"));
+        return withFile(noMemory("needs more memory than there is", {}, "close other programs"));
     }
 }
 

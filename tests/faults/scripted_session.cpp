@@ -55,6 +55,7 @@ public:
         addComparisons();
         addQuantizers();
         addOthers();
+        addWindow();
         return m_steps;
     }
 
@@ -188,6 +189,14 @@ private:
         Step& agent = add("serve an agent", { QS_CLI, "mcp", "--threads", "2" }, {});
         agent.input = in("requests.jsonl");
         agent.judges = true;
+    }
+
+    void addWindow()
+    {
+        const std::string data = kExamples + "digits_samples.npz";
+        add("work in the window", { QS_WINDOW_STEPS, "work", kFloat, data, in("kept"), m_folder.string() },
+            { "p.qscope", "r.html" });
+        add("restore lost work", { QS_WINDOW_STEPS, "restore", in("lost"), kFloat, data }, {});
     }
 
     const fs::path m_inputs, m_folder;

@@ -309,7 +309,7 @@ Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
             return located(task, std::move(status).issue());
     } catch (const std::bad_alloc&) {
         return located(task,
-            badInput("needs more memory than there is or the memory limit allows", {},
+            noMemory("needs more memory than there is or the memory limit allows", {},
                 "use smaller inputs or fewer threads"));
     } catch (const MalformedNode& e) {
         return located(task, badInput(type + ": " + e.what(), {}, "export the model again"));

@@ -427,7 +427,7 @@ Result<std::vector<AtomicFile>> stageModel(
     try {
         return writeModel(draft, path, options);
     } catch (const std::bad_alloc&) {
-        return badInput("needs more memory than there is to be written", path, "close other programs");
+        return noMemory("needs more memory than there is to be written", path, "close other programs");
     }
 }
 

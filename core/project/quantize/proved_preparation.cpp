@@ -122,6 +122,8 @@ private:
             auto after = m_runs.of(next);
             if (work.cancel.cancelled())
                 return cancelled();
+            if (!after.ok() && after.issue().kind == IssueKind::NoMemory)
+                return std::move(after).issue(); // says nothing of the pass
             if (after.ok())
                 pass.distance = distanceOf(m_before, *after);
             pass.undone = !after.ok() || *pass.distance > kSameNetwork;
