@@ -173,3 +173,5 @@ QString ChannelChart::csv() const
 }
 
 } // namespace qs
+
+#include "moc_channel_chart.cpp"

@@ -90,3 +90,5 @@ void ChoicePlot::keyPressEvent(QKeyEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_choice_plot.cpp"

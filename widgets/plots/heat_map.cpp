@@ -131,3 +131,5 @@ QString HeatMap::csv() const
 }
 
 } // namespace qs
+
+#include "moc_heat_map.cpp"

@@ -216,3 +216,5 @@ QString HistogramPlot::csv() const
 }
 
 } // namespace qs
+
+#include "moc_histogram_plot.cpp"

@@ -180,3 +180,5 @@ QString LineChart::csv() const
 }
 
 } // namespace qs
+
+#include "moc_line_chart.cpp"

@@ -36,3 +36,5 @@ void PlotLabel::paintEvent(QPaintEvent*)
 }
 
 } // namespace qs
+
+#include "moc_plot_label.cpp"

@@ -488,3 +488,5 @@ QString csvCell(QString text)
 }
 
 } // namespace qs
+
+#include "moc_plot_widget.cpp"

@@ -145,3 +145,5 @@ QString PointChart::csv() const
 }
 
 } // namespace qs
+
+#include "moc_point_chart.cpp"

@@ -110,3 +110,5 @@ void Session::publish(const SnapshotPtr& snapshot)
 }
 
 } // namespace qs
+
+#include "moc_session.cpp"

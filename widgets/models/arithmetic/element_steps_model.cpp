@@ -123,3 +123,5 @@ QVariant ElementStepsModel::headerData(int section, Qt::Orientation orientation,
 }
 
 } // namespace qs
+
+#include "moc_element_steps_model.cpp"

@@ -167,3 +167,5 @@ QString saturationTrialText(const SaturationTrial& trial)
 }
 
 } // namespace qs
+
+#include "moc_saturation_lab_models.cpp"

@@ -135,3 +135,5 @@ QString SaturationModel::filterText(const SaturatingNode& row) const
 }
 
 } // namespace qs
+
+#include "moc_saturation_model.cpp"

@@ -298,3 +298,5 @@ QString TermModel::sumText(int row) const
 }
 
 } // namespace qs
+
+#include "moc_term_model.cpp"

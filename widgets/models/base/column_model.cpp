@@ -46,3 +46,5 @@ std::vector<double> ColumnModel::sortKeys(int section) const
 }
 
 } // namespace qs
+
+#include "moc_column_model.cpp"

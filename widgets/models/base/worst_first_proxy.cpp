@@ -75,3 +75,5 @@ bool WorstFirstProxy::lessThan(const QModelIndex& left, const QModelIndex& right
 }
 
 } // namespace qs
+
+#include "moc_worst_first_proxy.cpp"

@@ -190,3 +190,5 @@ QString severityText(Severity severity)
 }
 
 } // namespace qs
+
+#include "moc_finding_model.cpp"

@@ -60,3 +60,5 @@ void InspectorModel::setRows(std::vector<InspectorRow> rows)
 }
 
 } // namespace qs
+
+#include "moc_inspector_model.cpp"

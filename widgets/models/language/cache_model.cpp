@@ -130,3 +130,5 @@ QString CacheModel::filterText(const CacheTableRow& row) const
 }
 
 } // namespace qs
+
+#include "moc_cache_model.cpp"

@@ -354,3 +354,5 @@ QString originText(ValueOrigin origin, const std::string& by)
 }
 
 } // namespace qs
+
+#include "moc_node_tree_model.cpp"

@@ -230,3 +230,5 @@ Qt::ItemFlags PaletteModel::flags(const QModelIndex& index) const
 }
 
 } // namespace qs
+
+#include "moc_palette_model.cpp"

@@ -83,3 +83,5 @@ FoundRecipeModel::FoundRecipeModel(QObject* parent)
 }
 
 } // namespace qs
+
+#include "moc_advice_models.cpp"

@@ -134,3 +134,5 @@ QString DifferenceModel::filterText(const ParameterDifference& row) const
 }
 
 } // namespace qs
+
+#include "moc_difference_model.cpp"

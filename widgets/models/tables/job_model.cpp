@@ -109,3 +109,5 @@ std::vector<JobRow> JobModel::rows() const
 }
 
 } // namespace qs
+
+#include "moc_job_model.cpp"

@@ -208,3 +208,5 @@ QString ladderText(const Ladder& ladder)
 }
 
 } // namespace qs
+
+#include "moc_judging_models.cpp"

@@ -257,3 +257,5 @@ std::vector<LinkCandidate> linkCandidates(const Snapshot& snapshot, Side from, V
 }
 
 } // namespace qs
+
+#include "moc_match_model.cpp"

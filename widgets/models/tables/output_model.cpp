@@ -157,3 +157,5 @@ std::vector<SummaryItem> outcomeSummary(const Snapshot& snapshot)
 }
 
 } // namespace qs
+
+#include "moc_output_model.cpp"

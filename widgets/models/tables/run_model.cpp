@@ -248,3 +248,5 @@ std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun
 }
 
 } // namespace qs
+
+#include "moc_run_model.cpp"

@@ -163,3 +163,5 @@ QString SampleModel::filterText(const SampleRow& row) const
 }
 
 } // namespace qs
+
+#include "moc_sample_model.cpp"

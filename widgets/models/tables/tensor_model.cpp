@@ -202,3 +202,5 @@ QString TensorModel::filterText(const ActivationRow& row) const
 }
 
 } // namespace qs
+
+#include "moc_tensor_model.cpp"

@@ -53,3 +53,5 @@ void WeightLabModel::setLab(const WeightLab* lab, const QuantParams& stored)
 }
 
 } // namespace qs
+
+#include "moc_weight_lab_model.cpp"

@@ -196,3 +196,5 @@ QString WeightModel::filterText(const WeightRow& row) const
 }
 
 } // namespace qs
+
+#include "moc_weight_model.cpp"

@@ -175,3 +175,5 @@ QString ValueTableModel::widestRow() const
 }
 
 } // namespace qs
+
+#include "moc_value_table_model.cpp"

@@ -131,3 +131,5 @@ Status AgentEdits::redo(int steps)
 }
 
 } // namespace qs
+
+#include "moc_agent_edits.cpp"

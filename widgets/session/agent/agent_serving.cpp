@@ -177,3 +177,5 @@ void AgentServing::showCall()
 }
 
 } // namespace qs
+
+#include "moc_agent_serving.cpp"

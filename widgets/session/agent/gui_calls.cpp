@@ -93,3 +93,5 @@ void GuiCalls::close()
 }
 
 } // namespace qs
+
+#include "moc_gui_calls.cpp"

@@ -40,3 +40,5 @@ void WindowEar::tellProgress(const ProgressFn& told) const
 }
 
 } // namespace qs
+
+#include "moc_window_ear.cpp"

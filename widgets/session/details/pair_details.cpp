@@ -171,3 +171,5 @@ void PairDetails::refresh()
 }
 
 } // namespace qs
+
+#include "moc_pair_details.cpp"

@@ -40,3 +40,5 @@ void PlaceDetails::choose()
 }
 
 } // namespace qs
+
+#include "moc_place_details.cpp"

@@ -113,3 +113,5 @@ bool ShownSaturationTrials::apply(const SaturationTrial& trial)
 }
 
 } // namespace qs
+
+#include "moc_saturation_lab.cpp"

@@ -69,3 +69,5 @@ ShownCheck::Work ShownCacheMap::work()
 }
 
 } // namespace qs
+
+#include "moc_shown_caches.cpp"

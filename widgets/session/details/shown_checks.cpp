@@ -175,3 +175,5 @@ ShownCheck::Work ShownFiles::work()
 }
 
 } // namespace qs
+
+#include "moc_shown_checks.cpp"

@@ -237,3 +237,5 @@ void ShownElement::start(const SnapshotPtr& snapshot, const Asked& asked)
 }
 
 } // namespace qs
+
+#include "moc_shown_element.cpp"

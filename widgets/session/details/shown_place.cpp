@@ -96,3 +96,5 @@ std::vector<size_t> shownSamples(const Session& session, const Place& place)
 }
 
 } // namespace qs
+
+#include "moc_shown_place.cpp"

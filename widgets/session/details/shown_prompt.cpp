@@ -150,3 +150,5 @@ ShownCheck::Work ShownBlame::work()
 }
 
 } // namespace qs
+
+#include "moc_shown_prompt.cpp"

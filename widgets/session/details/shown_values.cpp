@@ -177,3 +177,5 @@ void ShownValues::find(ValueKind kind, const SliceGrid& grid, const ValueSearch&
 }
 
 } // namespace qs
+
+#include "moc_shown_values.cpp"

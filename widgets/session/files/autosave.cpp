@@ -148,3 +148,5 @@ void Autosave::discard(const QString& path)
 }
 
 } // namespace qs
+
+#include "moc_autosave.cpp"

@@ -92,3 +92,5 @@ void ChangedFiles::look()
 }
 
 } // namespace qs
+
+#include "moc_changed_files.cpp"

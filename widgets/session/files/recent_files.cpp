@@ -145,3 +145,5 @@ void RecentFiles::save() const
 }
 
 } // namespace qs
+
+#include "moc_recent_files.cpp"

@@ -64,3 +64,5 @@ void TerminationSignals::heard()
 }
 
 } // namespace qs
+
+#include "moc_termination_signals.cpp"

@@ -172,3 +172,5 @@ void RecipeHistory::tellSince(const WorkStatePtr& before)
 }
 
 } // namespace qs
+
+#include "moc_recipe_history.cpp"

@@ -87,3 +87,5 @@ void RunList::restore(RunTree tree)
 }
 
 } // namespace qs
+
+#include "moc_run_list.cpp"

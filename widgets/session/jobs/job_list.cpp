@@ -211,3 +211,5 @@ void JobList::finish(quint64 id, Result<std::function<void()>> result)
 }
 
 } // namespace qs
+
+#include "moc_job_list.cpp"

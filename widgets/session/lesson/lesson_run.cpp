@@ -470,3 +470,5 @@ void LessonRun::print(bool answers, std::function<void(const std::vector<Printed
 }
 
 } // namespace qs
+
+#include "moc_lesson_run.cpp"

@@ -12,3 +12,5 @@ void LessonTopics::setSpots(const QHash<QString, LessonSpot>& spots)
 void LessonTopics::ask(const QString& topic) { emit asked(topic); }
 
 } // namespace qs
+
+#include "moc_lesson_topics.cpp"

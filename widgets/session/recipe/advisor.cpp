@@ -114,3 +114,5 @@ void Advisor::apply(const FoundRecipe& found)
 }
 
 } // namespace qs
+
+#include "moc_advisor.cpp"

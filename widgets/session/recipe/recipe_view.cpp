@@ -271,3 +271,5 @@ QString RecipeView::toggleText(std::span<const size_t> members) const
 }
 
 } // namespace qs
+
+#include "moc_recipe_view.cpp"

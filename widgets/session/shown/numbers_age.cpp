@@ -41,3 +41,5 @@ void NumbersAge::set(bool stale)
 }
 
 } // namespace qs
+
+#include "moc_numbers_age.cpp"

@@ -352,3 +352,5 @@ QString Selection::nameOf(const Place& place) const
 }
 
 } // namespace qs
+
+#include "moc_selection.cpp"

@@ -195,3 +195,5 @@ void ActionRegistry::refreshWidgets() const
 }
 
 } // namespace qs
+
+#include "moc_action_registry.cpp"

@@ -154,3 +154,5 @@ bool MenuKeys::eventFilter(QObject* watched, QEvent* event)
 void MenuKeys::menuOpens() { giveMnemonics(static_cast<QMenu*>(sender())->actions()); }
 
 } // namespace qs
+
+#include "moc_menu_keys.cpp"

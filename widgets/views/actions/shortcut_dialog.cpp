@@ -315,3 +315,5 @@ void ShortcutDialog::resetAll()
 }
 
 } // namespace qs
+
+#include "moc_shortcut_dialog.cpp"

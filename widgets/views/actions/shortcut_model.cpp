@@ -107,3 +107,5 @@ QVariant ShortcutModel::headerData(int section, Qt::Orientation orientation, int
 }
 
 } // namespace qs
+
+#include "moc_shortcut_model.cpp"

@@ -72,3 +72,5 @@ QString AgentChip::told() const
 }
 
 } // namespace qs
+
+#include "moc_agent_chip.cpp"

@@ -69,3 +69,5 @@ void ArithmeticDelegate::paintBar(QPainter* painter, const QRect& cell, double s
 }
 
 } // namespace qs
+
+#include "moc_arithmetic_delegate.cpp"

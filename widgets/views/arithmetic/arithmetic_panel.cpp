@@ -372,3 +372,5 @@ void ArithmeticPanel::resizeEvent(QResizeEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_arithmetic_panel.cpp"

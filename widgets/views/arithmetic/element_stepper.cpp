@@ -71,3 +71,5 @@ void ElementStepper::advance()
 }
 
 } // namespace qs
+
+#include "moc_element_stepper.cpp"

@@ -193,3 +193,5 @@ void CellDelegate::paintStrip(QPainter* painter, QRect area, const QModelIndex& 
 }
 
 } // namespace qs
+
+#include "moc_cell_delegates.cpp"

@@ -86,3 +86,5 @@ void ErrorBar::showIssue(const Issue& issue)
 }
 
 } // namespace qs
+
+#include "moc_error_bar.cpp"

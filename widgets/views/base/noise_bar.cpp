@@ -132,3 +132,5 @@ void NoiseBar::paintEvent(QPaintEvent*)
 }
 
 } // namespace qs
+
+#include "moc_noise_bar.cpp"

@@ -142,3 +142,5 @@ void Panel::refreshLookedAt()
 void Panel::showHeaderInside() { m_layout->insertWidget(0, m_header); }
 
 } // namespace qs
+
+#include "moc_panel.cpp"

@@ -68,3 +68,5 @@ void ProgressStrip::showJob(quint64 id)
 }
 
 } // namespace qs
+
+#include "moc_progress_strip.cpp"

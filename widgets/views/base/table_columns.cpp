@@ -232,3 +232,5 @@ int TableColumns::wantedWidth() const
 }
 
 } // namespace qs
+
+#include "moc_table_columns.cpp"

@@ -516,3 +516,5 @@ void TablePanel::showRowMenu(const QPoint& position)
 }
 
 } // namespace qs
+
+#include "moc_table_panel.cpp"

@@ -130,3 +130,5 @@ void FixedInputsDialog::accept()
 }
 
 } // namespace qs
+
+#include "moc_fixed_inputs_dialog.cpp"

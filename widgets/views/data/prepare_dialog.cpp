@@ -222,3 +222,5 @@ void PrepareDialog::askWhere()
 }
 
 } // namespace qs
+
+#include "moc_prepare_dialog.cpp"

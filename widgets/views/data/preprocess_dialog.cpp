@@ -348,3 +348,5 @@ PreprocessDialog* askForPreprocess(Session& session, const UndescribedPictures& 
 }
 
 } // namespace qs
+
+#include "moc_preprocess_dialog.cpp"

@@ -319,3 +319,5 @@ void PreprocessForm::refreshPreset()
 }
 
 } // namespace qs
+
+#include "moc_preprocess_form.cpp"

@@ -181,3 +181,5 @@ RandomDialog* askForRandom(Session& session, QWidget* parent)
 }
 
 } // namespace qs
+
+#include "moc_random_dialog.cpp"

@@ -117,3 +117,5 @@ void ChannelsPanel::refresh()
 QString ChannelsPanel::summary() const { return m_summary->text(); }
 
 } // namespace qs
+
+#include "moc_channels_panel.cpp"

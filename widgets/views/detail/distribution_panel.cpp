@@ -190,3 +190,5 @@ void DistributionPanel::showTicks(const std::vector<RangeCandidate>& candidates)
 }
 
 } // namespace qs
+
+#include "moc_distribution_panel.cpp"

@@ -203,3 +203,5 @@ void ErrorMapPanel::selectWorst()
 }
 
 } // namespace qs
+
+#include "moc_error_map_panel.cpp"

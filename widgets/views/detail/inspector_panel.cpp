@@ -250,3 +250,5 @@ void InspectorPanel::fitRows()
 }
 
 } // namespace qs
+
+#include "moc_inspector_panel.cpp"

@@ -106,3 +106,5 @@ LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optio
 }
 
 } // namespace qs
+
+#include "moc_layer_chart_panel.cpp"

@@ -117,3 +117,5 @@ void OriginActions::locate(const QString& path)
 }
 
 } // namespace qs
+
+#include "moc_origin_actions.cpp"

@@ -208,3 +208,5 @@ void WeightLabPanel::showSummary() { m_summary->setVisible(lookedAt() && !m_summ
 QString WeightLabPanel::summary() const { return m_summary->text(); }
 
 } // namespace qs
+
+#include "moc_weight_lab_panel.cpp"

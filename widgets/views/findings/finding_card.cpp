@@ -220,3 +220,5 @@ void FindingCard::paintEvent(QPaintEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_finding_card.cpp"

@@ -194,3 +194,5 @@ void FindingsPanel::show(size_t index)
 }
 
 } // namespace qs
+
+#include "moc_findings_panel.cpp"

@@ -461,3 +461,5 @@ void GraphCanvas::focusOutEvent(QFocusEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_graph_canvas.cpp"

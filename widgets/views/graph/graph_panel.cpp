@@ -594,3 +594,5 @@ QString GraphPanel::emptyText() const
 }
 
 } // namespace qs
+
+#include "moc_graph_panel.cpp"

@@ -109,3 +109,5 @@ void Minimap::mouseMoveEvent(QMouseEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_minimap.cpp"

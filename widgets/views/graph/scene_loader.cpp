@@ -83,3 +83,5 @@ void SceneLoader::take(const SceneKey& key, const Scene& scene)
 }
 
 } // namespace qs
+
+#include "moc_scene_loader.cpp"

@@ -297,3 +297,5 @@ void HeaderStrip::refreshSummary()
 }
 
 } // namespace qs
+
+#include "moc_header_strip.cpp"

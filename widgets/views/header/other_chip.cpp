@@ -65,3 +65,5 @@ void OtherChip::refresh()
 }
 
 } // namespace qs
+
+#include "moc_other_chip.cpp"

@@ -56,3 +56,5 @@ void SampleChip::refresh()
 }
 
 } // namespace qs
+
+#include "moc_sample_chip.cpp"

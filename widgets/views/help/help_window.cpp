@@ -157,3 +157,5 @@ HelpPlace helpOfFocus()
 }
 
 } // namespace qs
+
+#include "moc_help_window.cpp"

@@ -330,3 +330,5 @@ bool Tour::eventFilter(QObject* watched, QEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_tour.cpp"

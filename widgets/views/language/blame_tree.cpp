@@ -93,3 +93,5 @@ void BlameTree::setBlame(const std::shared_ptr<const TokenBlame>& blame)
 }
 
 } // namespace qs
+
+#include "moc_blame_tree.cpp"

@@ -156,3 +156,5 @@ void CachesPanel::refreshMap()
 }
 
 } // namespace qs
+
+#include "moc_caches_panel.cpp"

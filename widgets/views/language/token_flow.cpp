@@ -219,3 +219,5 @@ bool TokenFlow::event(QEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_token_flow.cpp"

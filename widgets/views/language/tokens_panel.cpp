@@ -277,3 +277,5 @@ void TokensPanel::showBlame()
 }
 
 } // namespace qs
+
+#include "moc_tokens_panel.cpp"

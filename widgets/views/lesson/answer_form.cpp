@@ -264,3 +264,5 @@ void AnswerForm::begin()
 }
 
 } // namespace qs
+
+#include "moc_answer_form.cpp"

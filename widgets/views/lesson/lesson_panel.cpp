@@ -418,3 +418,5 @@ void LessonPanel::fitSteps()
 }
 
 } // namespace qs
+
+#include "moc_lesson_panel.cpp"

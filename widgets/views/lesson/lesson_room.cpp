@@ -351,3 +351,5 @@ void LessonRoom::setPresenting(bool on)
 }
 
 } // namespace qs
+
+#include "moc_lesson_room.cpp"

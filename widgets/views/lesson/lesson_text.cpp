@@ -251,3 +251,5 @@ void LessonText::changeEvent(QEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_lesson_text.cpp"

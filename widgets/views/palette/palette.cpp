@@ -214,3 +214,5 @@ void Palette::place()
 }
 
 } // namespace qs
+
+#include "moc_palette.cpp"

@@ -264,3 +264,5 @@ PaletteGroupPtr PaletteSources::samples() const
 }
 
 } // namespace qs
+
+#include "moc_palette_sources.cpp"

@@ -334,3 +334,5 @@ void ExclusionTree::followSelection()
 }
 
 } // namespace qs
+
+#include "moc_exclusion_tree.cpp"

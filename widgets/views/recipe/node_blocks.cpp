@@ -83,3 +83,5 @@ void NodeBlocks::apply()
 }
 
 } // namespace qs
+
+#include "moc_node_blocks.cpp"

@@ -527,3 +527,5 @@ void OverrideEditor::applyCalibrator(int index)
 }
 
 } // namespace qs
+
+#include "moc_override_editor.cpp"

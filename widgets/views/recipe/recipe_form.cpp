@@ -281,3 +281,5 @@ void RecipeForm::choose(const RecipeField& field, double value)
 }
 
 } // namespace qs
+
+#include "moc_recipe_form.cpp"

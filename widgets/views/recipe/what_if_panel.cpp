@@ -165,3 +165,5 @@ void WhatIfPanel::refreshDifference()
 }
 
 } // namespace qs
+
+#include "moc_what_if_panel.cpp"

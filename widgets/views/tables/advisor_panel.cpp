@@ -307,3 +307,5 @@ void AdvisorPanel::applyPoint(size_t point)
 }
 
 } // namespace qs
+
+#include "moc_advisor_panel.cpp"

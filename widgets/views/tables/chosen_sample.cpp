@@ -188,3 +188,5 @@ void ChosenSample::showPictures()
 }
 
 } // namespace qs
+
+#include "moc_chosen_sample.cpp"

@@ -123,3 +123,5 @@ void DifferencePanel::fillMenu()
 }
 
 } // namespace qs
+
+#include "moc_difference_panel.cpp"

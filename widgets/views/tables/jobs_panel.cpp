@@ -109,3 +109,5 @@ void JobsPanel::refreshInfo()
 }
 
 } // namespace qs
+
+#include "moc_jobs_panel.cpp"

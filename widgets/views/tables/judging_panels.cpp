@@ -152,3 +152,5 @@ void FilesPanel::refresh()
 }
 
 } // namespace qs
+
+#include "moc_judging_panels.cpp"

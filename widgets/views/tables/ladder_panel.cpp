@@ -105,3 +105,5 @@ void LadderPanel::refresh()
 }
 
 } // namespace qs
+
+#include "moc_ladder_panel.cpp"

@@ -78,3 +78,5 @@ void LinkDialog::accept()
 }
 
 } // namespace qs
+
+#include "moc_link_dialog.cpp"

@@ -177,3 +177,5 @@ void MatchingPanel::unlinkChosen()
 }
 
 } // namespace qs
+
+#include "moc_matching_panel.cpp"

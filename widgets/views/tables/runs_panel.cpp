@@ -264,3 +264,5 @@ void RunsPanel::refreshComparison()
 QString RunsPanel::comparison() const { return m_comparison->text().remove(QChar(0x200b)); }
 
 } // namespace qs
+
+#include "moc_runs_panel.cpp"

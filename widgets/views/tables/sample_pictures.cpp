@@ -107,3 +107,5 @@ void SamplePictures::want()
 }
 
 } // namespace qs
+
+#include "moc_sample_pictures.cpp"

@@ -356,3 +356,5 @@ PointData marginData(const Snapshot& snapshot, const Theme& theme)
 }
 
 } // namespace qs
+
+#include "moc_samples_panel.cpp"

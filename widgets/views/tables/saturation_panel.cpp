@@ -318,3 +318,5 @@ void SaturationPanel::applyTrial()
 QString SaturationPanel::worstPair() const { return m_pair->text(); }
 
 } // namespace qs
+
+#include "moc_saturation_panel.cpp"

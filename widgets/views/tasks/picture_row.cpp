@@ -100,3 +100,5 @@ void PictureRow::paintEvent(QPaintEvent*)
 }
 
 } // namespace qs
+
+#include "moc_picture_row.cpp"

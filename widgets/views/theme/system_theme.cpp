@@ -64,3 +64,5 @@ void SystemTheme::take(const QVariant& value)
 }
 
 } // namespace qs
+
+#include "moc_system_theme.cpp"

@@ -71,3 +71,5 @@ TensorSlice firstSlice(const Shape& shape)
 }
 
 } // namespace qs
+
+#include "moc_slice_field.cpp"

@@ -52,3 +52,5 @@ void ValueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
 }
 
 } // namespace qs
+
+#include "moc_value_delegate.cpp"

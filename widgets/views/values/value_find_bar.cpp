@@ -133,3 +133,5 @@ void ValueFindBar::keyPressEvent(QKeyEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_value_find_bar.cpp"

@@ -330,3 +330,5 @@ void ValuesPanel::showStatistics(const ShownValues::Statistics& found)
 }
 
 } // namespace qs
+
+#include "moc_values_panel.cpp"

@@ -448,3 +448,5 @@ void DockLayout::showState(const QByteArray& state)
 }
 
 } // namespace qs
+
+#include "moc_dock_layout.cpp"

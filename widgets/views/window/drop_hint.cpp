@@ -114,3 +114,5 @@ bool DropHint::eventFilter(QObject* watched, QEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_drop_hint.cpp"

@@ -371,3 +371,5 @@ void MainWindow::dropEvent(QDropEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_main_window.cpp"

@@ -222,3 +222,5 @@ void NamedLayouts::manage()
 }
 
 } // namespace qs
+
+#include "moc_named_layouts.cpp"

@@ -116,3 +116,5 @@ void PanelCycle::enter(Panel& panel)
 }
 
 } // namespace qs
+
+#include "moc_panel_cycle.cpp"

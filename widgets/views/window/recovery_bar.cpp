@@ -101,3 +101,5 @@ void RecoveryBar::discard()
 }
 
 } // namespace qs
+
+#include "moc_recovery_bar.cpp"

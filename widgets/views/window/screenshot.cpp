@@ -72,3 +72,5 @@ Status Screenshot::save(const QString& path)
 }
 
 } // namespace qs
+
+#include "moc_screenshot.cpp"

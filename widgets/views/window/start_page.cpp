@@ -194,3 +194,5 @@ void StartPage::refresh()
 }
 
 } // namespace qs
+
+#include "moc_start_page.cpp"

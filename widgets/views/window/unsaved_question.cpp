@@ -85,3 +85,5 @@ bool UnsavedQuestion::askAtOnce()
 }
 
 } // namespace qs
+
+#include "moc_unsaved_question.cpp"

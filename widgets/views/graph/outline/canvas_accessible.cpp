@@ -135,3 +135,5 @@ QString CanvasAccessible::text(QAccessible::Text kind) const
 }
 
 } // namespace qs
+
+#include "moc_canvas_accessible.cpp"

@@ -238,3 +238,5 @@ QString OutlineModel::sentence(const Item& item) const
 }
 
 } // namespace qs
+
+#include "moc_outline_model.cpp"

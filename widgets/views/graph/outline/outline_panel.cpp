@@ -131,3 +131,5 @@ void OutlinePanel::choose(const QModelIndex& index)
 }
 
 } // namespace qs
+
+#include "moc_outline_panel.cpp"

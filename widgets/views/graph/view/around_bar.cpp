@@ -91,3 +91,5 @@ void AroundBar::tell()
 }
 
 } // namespace qs
+
+#include "moc_around_bar.cpp"

@@ -251,3 +251,5 @@ void GraphLegend::editLimits()
 }
 
 } // namespace qs
+
+#include "moc_graph_legend.cpp"

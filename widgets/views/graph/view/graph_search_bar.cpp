@@ -74,3 +74,5 @@ void GraphSearchBar::keyPressEvent(QKeyEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_graph_search_bar.cpp"

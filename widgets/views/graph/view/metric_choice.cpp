@@ -96,3 +96,5 @@ int MetricChoice::widthFor(bool brief) const
 }
 
 } // namespace qs
+
+#include "moc_metric_choice.cpp"

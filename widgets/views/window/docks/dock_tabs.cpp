@@ -64,3 +64,5 @@ bool DockTabs::eventFilter(QObject* watched, QEvent* event)
 }
 
 } // namespace qs
+
+#include "moc_dock_tabs.cpp"

@@ -94,3 +94,5 @@ void DockTitle::fill(QMenu& menu) const
 }
 
 } // namespace qs
+
+#include "moc_dock_title.cpp"

@@ -85,3 +85,5 @@ void FloatingFrame::settle()
 }
 
 } // namespace qs
+
+#include "moc_floating_frame.cpp"

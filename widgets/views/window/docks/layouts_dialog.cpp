@@ -128,3 +128,5 @@ void LayoutsDialog::refresh()
 }
 
 } // namespace qs
+
+#include "moc_layouts_dialog.cpp"

@@ -88,3 +88,5 @@ void SignButton::paintEvent(QPaintEvent*)
 }
 
 } // namespace qs
+
+#include "moc_sign_button.cpp"
