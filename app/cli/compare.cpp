@@ -182,6 +182,9 @@ Status checkAsides(const CompareCommand& o, const CommonOptions& common)
     if ((o.rtol || o.atol || o.measureTime) && !o.shard.empty())
         return badUse("--rtol, --atol and --measure-time are for all samples, not for one shard", "leave out --shard");
     QS_CHECK(checkDecoding(o.decoding, !o.shard.empty()));
+    if (o.data.text.empty() && !o.data.tokenizer.empty() && !o.decoding.isFree() && o.decoding.blame.empty())
+        return badUse("--tokenizer cuts --text into prompts, or names the tokens of --decode free and --blame",
+            "add one of them, or leave --tokenizer out");
     if ((o.rtol || o.atol) && !common.carry.empty())
         return badUse("--rtol and --atol compare samples that do not go on from one another", "leave out --carry");
     return {};
@@ -215,6 +218,9 @@ Result<Asides> asidesOf(const CompareCommand& o, const std::vector<SnapshotPtr>&
     QS_TRY(asides.ladder, ladderOf(o.ladder, *snapshots.back(), context));
     QS_TRY(asides.saturation, saturationLabOf(o, snapshots.back(), context));
     QS_TRY(asides.blame, blameOf(*snapshots.back(), o.decoding, context));
+    if (!o.data.tokenizer.empty()) {
+        QS_TRY(asides.words, TokenWords::read(o.data.tokenizer));
+    }
     asides.timedRuns = o.measureTime ? kTimedRuns : 0;
     if (!o.rtol && !o.atol)
         return asides;
@@ -309,6 +315,7 @@ Result<int> compare(const CompareCommand& o, Context& context)
 Command addCompare(CLI::App& app, Context& context)
 {
     auto o = std::make_shared<CompareCommand>();
+    o->data.tokensNamed = true;
     app.add_option("FLOAT", o->first, "float model (with --reference: the first quantized file)")->required();
     app.add_option("QUANT", o->second, "its quantized counterpart (with --reference: the second one)");
     app.add_option("--reference", o->reference,

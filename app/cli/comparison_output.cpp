@@ -79,6 +79,7 @@ Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const Com
     info.ladder = asides.ladder ? &*asides.ladder : nullptr;
     info.elements = asides.elements ? &*asides.elements : nullptr;
     info.blame = asides.blame ? &*asides.blame : nullptr;
+    info.words = asides.words ? &*asides.words : nullptr;
     info.saturationLab = asides.saturation ? &*asides.saturation : nullptr;
     std::vector<const Snapshot*> shown;
     for (const SnapshotPtr& s : snapshots)

@@ -7,6 +7,7 @@
 #include "core/analysis/blame/token_blame.h"
 #include "core/analysis/lab/element_differences.h"
 #include "core/analysis/lab/ladder.h"
+#include "core/data/tokens/token_words.h"
 #include "core/project/arithmetic/saturation_lab.h"
 #include "core/project/snapshot/snapshot.h"
 
@@ -25,6 +26,7 @@ struct Asides {
     std::optional<ElementDifferences> elements;
     std::optional<SaturationLab> saturation;
     std::optional<TokenBlame> blame;
+    std::optional<TokenWords> words; ///< how tokens are written
     size_t timedRuns = 0; ///< of each model; 0: time is not measured
 };
 

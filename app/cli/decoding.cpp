@@ -6,12 +6,14 @@
 #include "core/project/language/language_output.h"
 
 #include <charconv>
+#include <tuple>
 
 namespace qs::cli {
 
 namespace {
 
 constexpr int64_t kMostTokens = 1'000'000;
+constexpr const char* kWorst = "worst";
 
 Status checkCount(const std::optional<int64_t>& count, const char* option)
 {
@@ -58,7 +60,9 @@ void addDecodingOptions(CLI::App& app, DecodingOptions& options)
             + ")");
     app.add_option("--blame", options.blame,
         "PROMPT:POSITION: which layers and nodes chose another token there: by how much each moves the difference of "
-        "the two rivals' scores. Both count from 0; with --decode free from the first new token");
+        "the two rivals' scores. Both count from 0; with --decode free from the first new token. worst: where the "
+        "models guess different tokens and their guesses are furthest apart (with --decode free: where they part and "
+        "the float model was surest)");
 }
 
 Status checkDecoding(const DecodingOptions& options, bool sharded)
@@ -71,9 +75,9 @@ Status checkDecoding(const DecodingOptions& options, bool sharded)
     if (options.isFree() && sharded)
         return badUse("a shard's state file does not keep how prompts are continued",
             "leave out --shard, or use --decode forced");
-    if (!options.blame.empty() && !twoNumbers(options.blame))
-        return badUse(
-            "--blame '" + options.blame + "' is not PROMPT:POSITION", "give two whole numbers from 0, such as 3:17");
+    if (!options.blame.empty() && options.blame != kWorst && !twoNumbers(options.blame))
+        return badUse("--blame '" + options.blame + "' is not PROMPT:POSITION",
+            "give two whole numbers from 0, such as 3:17, or worst");
     if (!options.blame.empty() && sharded)
         return badUse("--blame is for one run over all samples", "leave out --shard");
     QS_CHECK(checkCount(options.promptTokens, "--prompt-tokens"));
@@ -103,8 +107,11 @@ Result<std::optional<TokenBlame>> blameOf(
 {
     if (options.blame.empty())
         return std::optional<TokenBlame>();
-    const auto [prompt, position] = *twoNumbers(options.blame);
-    BlameRequest request { prompt, position, {} };
+    BlameRequest request;
+    if (options.blame == kWorst) {
+        QS_TRY(request, worstGuess(snapshot));
+    } else
+        std::tie(request.prompt, request.position) = *twoNumbers(options.blame);
     if (options.isFree()) {
         QS_TRY(request.freely, freeDecoding(options, context.common));
     }

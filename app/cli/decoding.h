@@ -12,7 +12,7 @@ namespace qs::cli {
 struct DecodingOptions {
     std::string mode; ///< --decode
     std::optional<int64_t> promptTokens, newTokens;
-    std::string blame; ///< PROMPT:POSITION
+    std::string blame; ///< PROMPT:POSITION or "worst"
     bool isFree() const { return mode == "free"; }
 };
 

@@ -5,6 +5,7 @@
 #include "core/analysis/lab/element_differences.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/analysis/lab/weight_lab.h"
+#include "core/data/tokens/token_words.h"
 #include "core/project/about/file_facts.h"
 #include "core/project/arithmetic/saturation_lab.h"
 #include "core/project/snapshot/snapshot.h"
@@ -25,6 +26,7 @@ struct ReportInfo {
     const ElementDifferences* elements = nullptr; ///< of the other from the snapshot's, else of the two files
     const SaturationLab* saturationLab = nullptr; ///< JSON
     const TokenBlame* blame = nullptr;
+    const TokenWords* words = nullptr; ///< how tokens are written; null: unknown
     /// JSON and HTML: of the snapshot's weights, and of the other's.
     const WeightLaboratory *laboratory = nullptr, *otherLaboratory = nullptr;
 };

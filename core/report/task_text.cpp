@@ -13,7 +13,6 @@ namespace qs::text {
 namespace {
 
 constexpr size_t kMostClasses = 5;
-constexpr size_t kMostFlips = 8;
 
 std::string sequenceSentence(const TaskRow& t)
 {
@@ -95,46 +94,6 @@ std::string taskSentence(const TaskRow& task)
     default:
         return {};
     }
-}
-
-namespace {
-
-/// How many prompts part, and the first of them.
-std::string freeSentence(const FreeRun& run)
-{
-    std::string line = fmt::format("continued by each model itself, {} of {} part within {}", count(run.flips.size()),
-        counted(run.prompts, "prompt"), counted(run.newTokens, "token"));
-    for (size_t i = 0; i < std::min(run.flips.size(), kMostFlips); ++i)
-        line += fmt::format("{} {} at {} (float margin {})", i ? "," : ": prompt", run.flips[i].prompt,
-            run.flips[i].position, number(run.flips[i].floatMargin));
-    return run.flips.size() > kMostFlips ? line + " ..." : line;
-}
-
-} // namespace
-
-std::string languageSentence(const LanguageRow& language)
-{
-    std::string line = fmt::format(
-        "next token of {}, {}", counted(language.prompts, "prompt"), counted(language.positions, "position"));
-    if (language.floatLoss)
-        line += fmt::format(": loss {} → {}, perplexity {} → {}", number(language.floatLoss, 5),
-            number(language.quantLoss, 5), number(language.floatPerplexity(), 4),
-            number(language.quantPerplexity(), 4));
-    if (language.klMean)
-        line += fmt::format("; KL divergence {} on average, {} at the 99th percentile, {} at most",
-            number(language.klMean), number(language.klP99), number(language.klMax));
-    if (language.freeRun)
-        line += "; " + freeSentence(*language.freeRun);
-    return line;
-}
-
-std::string blameSentence(const TokenBlame& blame)
-{
-    return fmt::format(
-        "prompt {} at {}: token {} stands above token {} by {} in the float model and by {} in the quantized "
-        "one, moved by {}",
-        blame.prompt, blame.position, blame.floatId, blame.quantId, number(blame.floatDifference),
-        number(blame.quantDifference), number(blame.total()));
 }
 
 std::string sampleDifference(const TaskRow& task, const TaskSample& sample)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/agreement/language_row.h"
 #include "core/analysis/agreement/task_row.h"
-#include "core/analysis/blame/token_blame.h"
 
 #include <string>
 
@@ -16,10 +14,6 @@ std::string taskAgreement(const TaskRow& task);
 /// A sentence of what stands behind it: boxes missed and extra, IoU of classes, first positions that differ. Empty for
 /// values, and where the one number says all.
 std::string taskSentence(const TaskRow& task);
-/// Loss, perplexity and divergence of a language model, float → quantized.
-std::string languageSentence(const LanguageRow& language);
-/// Which token a model chose in place of another, and by how much.
-std::string blameSentence(const TokenBlame& blame);
 /// Of one sample: "position 12", "1 missed, 2 extra"; "" where nothing differs or there is no more to say.
 std::string sampleDifference(const TaskRow& task, const TaskSample& sample);
 

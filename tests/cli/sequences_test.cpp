@@ -191,6 +191,12 @@ private slots:
         QVERIFY(there["blamed"]["total"] == -4.0);
         QVERIFY(there["blame"].size() == 1 && there["blame"][0]["kind"] == "node" && there["blame"][0]["parent"] == "");
         QVERIFY(there["blame"][0]["forward"] == -4.0 && there["blame"][0]["backward"] == -4.0);
+        const json surest = json::parse(quantscope(speaking(freely + QStringList { "worst" })).out.toStdString());
+        QVERIFY(surest["blamed"] == there["blamed"]); // the only prompt that parts
+        const json worst = json::parse(quantscope(speaking({ "--blame", "worst" })).out.toStdString());
+        QVERIFY(worst["language"]["worst"]["flipped"] == false); // of the given tokens both guess the same
+        QVERIFY(worst["blamed"]["prompt"] == worst["language"]["worst"]["prompt"]);
+        QVERIFY(worst["blamed"]["position"] == worst["language"]["worst"]["position"]);
         QS_EXPECT(2, QStringList { "PROMPT:POSITION" }, speaking({ "--blame", "0" }));
         QS_EXPECT(2, QStringList { "PROMPT:POSITION" }, speaking({ "--blame", "0:x" }));
         QS_EXPECT(3, (QStringList { "prompt 3", "ids.npz" }), speaking({ "--quiet", "--blame", "3:0" }));

@@ -6,6 +6,7 @@
 #include "core/report/html/html_parts.h"
 #include "core/report/report.h"
 #include "core/report/task_text.h"
+#include "core/report/text/language_text.h"
 #include "core/report/text/text_table.h"
 
 #include <QFile>
@@ -222,12 +223,14 @@ TokenBlame exampleBlame()
     return { 2, 7, 5, 6, 0.5, -0.25,
         { { "/layers.0", BlameKind::Layer, {}, -0.5, -0.25 },
             { "/layers.0/<m>", BlameKind::Node, "/layers.0", -0.5, -0.25 },
-            { "head", BlameKind::Node, {}, -0.25, -0.5 } } };
+            { "head", BlameKind::Node, {}, -0.25, -0.5, 0.125, -0.625 } } };
 }
 
 LanguageRow exampleLanguage()
 {
-    return { 3, 30, 1.5, 1.75, 0.1, 0.3, 0.4, FreeRun { 4, 8, 3, { { 1, 6, 10, 11, 0.125 } } } };
+    return { 3, 30, 1.5, 1.75, 0.1, 0.3, 0.4, GuessPlace { 2, 5, 0.4, true },
+        FreeRun { 4, 3, { { 0, 4, { 7, 8, 9 }, { 7, 8, 9 } }, { 1, 4, { 5, 10, 2 }, { 5, 11, 2 } } },
+            { { 1, 1, 10, 11, 0.125 } } } };
 }
 
 json wholeDocument()
@@ -339,16 +342,25 @@ private slots:
     {
         const json d = wholeDocument();
         const json& language = d["language"];
-        QVERIFY(language["decode"] == "free" && language["prompt_tokens"] == 4 && language["new_tokens"] == 8);
+        QVERIFY(language["decode"] == "free" && language["prompt_tokens"] == 4 && language["new_tokens"] == 3);
         QVERIFY(language["first_flip"]
-            == json::parse(R"([{"prompt":1,"position":6,"float_id":10,"quantized_id":11,"float_margin":0.125}])"));
+            == json::parse(R"([{"prompt":1,"position":1,"float_id":10,"quantized_id":11,"float_margin":0.125}])"));
+        QVERIFY(language["worst"] == json::parse(R"({"prompt":2,"position":5,"kl":0.4,"flipped":true})"));
+        QVERIFY(language["continuations"][0]["position"].is_null() && language["continuations"][0]["prompt"] == 0);
+        QVERIFY(language["continuations"][1] == json::parse(R"({"prompt":1,"prompt_tokens":4,"position":1,
+            "float_ids":[5,10,2],"quantized_ids":[5,11,2],"float_text":null,"quantized_text":null})"));
         const std::string sentence = text::languageSentence(exampleLanguage());
-        QVERIFY2(sentence.ends_with("1 of 3 prompts part within 8 tokens: prompt 1 at 6 (float margin 0.125)"),
+        QVERIFY2(sentence.ends_with(
+                     "worst flip 2:5 (KL 0.400); continued by each model itself, 1 of 2 prompts part within 3 tokens: "
+                     "prompt 1 at 1 (float margin 0.125)"),
             sentence.c_str());
-        QVERIFY(d["blamed"] == json::parse(R"({"prompt":2,"position":7,"float_id":5,"quantized_id":6,
+        QVERIFY(d["blamed"]
+            == json::parse(
+                R"({"prompt":2,"position":7,"float_id":5,"quantized_id":6,"float_text":null,"quantized_text":null,
             "float_difference":0.5,"quantized_difference":-0.25,"total":-0.75})"));
         QVERIFY(d["blame"][1] == json::parse(R"({"unit":"/layers.0/<m>","kind":"node","parent":"/layers.0",
-            "forward":-0.5,"backward":-0.25})"));
+            "forward":-0.5,"backward":-0.25,"alone":null,"restored":null})"));
+        QVERIFY(d["blame"][2]["alone"] == 0.125 && d["blame"][2]["restored"] == -0.625);
         const Snapshot s = makeSnapshot();
         const TokenBlame blame = exampleBlame();
         ReportInfo info;

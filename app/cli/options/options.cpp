@@ -75,7 +75,11 @@ void addDataOptions(CLI::App& command, DataOptions& o, DataNeed need)
         "--data", o.data, "FILE.npz, FILE.npy, a folder of ONNX test data or images, or random:N[:SEED]");
     command.add_option("--text", o.text,
         "in place of --data, for language models: a text that is cut into prompts; needs --tokenizer and --positions");
-    command.add_option("--tokenizer", o.tokenizer, "with --text: tokenizer.json of Hugging Face's tokenizers library");
+    command.add_option("--tokenizer", o.tokenizer,
+        o.tokensNamed
+            ? "tokenizer.json of Hugging Face's tokenizers library: cuts --text; names tokens of --decode free "
+              "and --blame"
+            : "with --text: tokenizer.json of Hugging Face's tokenizers library");
     command.add_option("--positions", o.positions, "with --text: tokens of each prompt");
     command.add_option("--preprocess", o.preprocess, "JSON that says how pictures become inputs");
     command.add_option("--shape", o.shapes, "NAME=2x3x4: sizes of a dynamic input for random data")
@@ -88,7 +92,7 @@ namespace {
 /// What --data or --text name.
 Result<DataRequest> namedData(const DataOptions& o)
 {
-    if (o.text.empty() && (!o.tokenizer.empty() || o.positions))
+    if (o.text.empty() && ((!o.tokenizer.empty() && !o.tokensNamed) || o.positions))
         return badUse("--tokenizer and --positions cut a text into prompts, but there is none", "add --text FILE");
     if (o.text.empty()) {
         if (o.required && o.data.empty())

@@ -38,6 +38,7 @@ struct DataOptions {
     std::vector<std::string> shapes;
     std::optional<int64_t> limit;
     std::string text, tokenizer; ///< in place of `data`
+    bool tokensNamed = false; ///< the tokenizer may stand without a text, for what tokens are called
     std::optional<int64_t> positions;
     bool required = false;
     bool given() const { return !data.empty() || !text.empty(); }

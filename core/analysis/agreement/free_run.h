@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,11 +17,24 @@ struct FirstFlip {
     double floatMargin = 0; ///< between the float model's two largest scores there
 };
 
-/// Two models that continued prompts greedily, each with its own tokens.
+/// What two models make of one prompt, each with its own tokens.
+struct ContinuedPrompt {
+    size_t prompt = 0; ///< number of the sample
+    int64_t promptTokens = 0; ///< of it that both read
+    std::vector<int64_t> floatIds, quantIds; ///< the new tokens, equally many
+    /// Where they differ for the first time, from the first new token.
+    std::optional<size_t> flip() const
+    {
+        const auto at = std::ranges::mismatch(floatIds, quantIds).in1;
+        return at == floatIds.end() ? std::nullopt : std::optional(size_t(at - floatIds.begin()));
+    }
+};
+
+/// Two models that continued prompts greedily, each with its own tokens, also after they parted.
 struct FreeRun {
     std::optional<size_t> promptTokens; ///< of each prompt that were read; nothing: all
     size_t newTokens = 0;
-    size_t prompts = 0;
+    std::vector<ContinuedPrompt> continued; ///< all prompts
     std::vector<FirstFlip> flips; ///< by prompt; those that never part are left out
 };
 

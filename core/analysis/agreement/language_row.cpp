@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace qs {
 
@@ -27,13 +28,27 @@ Number percentile(std::vector<double> values, double share)
     return low + (at - double(below)) * (high - low);
 }
 
+std::optional<GuessPlace> worstGuess(const std::vector<MeasuredPrompt>& prompts)
+{
+    std::optional<GuessPlace> worst;
+    for (const MeasuredPrompt& prompt : prompts)
+        for (size_t i = 0; i < prompt.tokens->size(); ++i) {
+            const TokenScores& token = (*prompt.tokens)[i];
+            const GuessPlace place { prompt.number, i, token.divergence, token.flipped == 1 };
+            const auto order = [](const GuessPlace& g) { return std::pair(g.flipped, g.divergence); };
+            if (!std::isnan(token.divergence) && (!worst || order(place) > order(*worst)))
+                worst = place;
+        }
+    return worst;
+}
+
 } // namespace
 
 Number LanguageRow::floatPerplexity() const { return perplexity(floatLoss); }
 
 Number LanguageRow::quantPerplexity() const { return perplexity(quantLoss); }
 
-LanguageRow languageRow(const std::vector<const std::vector<TokenScores>*>& prompts, size_t positions)
+LanguageRow languageRow(const std::vector<MeasuredPrompt>& prompts, size_t positions)
 {
     LanguageRow row;
     row.prompts = prompts.size();
@@ -41,8 +56,8 @@ LanguageRow languageRow(const std::vector<const std::vector<TokenScores>*>& prom
     double floatSum = 0, quantSum = 0;
     size_t losses = 0;
     std::vector<double> divergences;
-    for (const auto* prompt : prompts)
-        for (const TokenScores& token : *prompt) {
+    for (const MeasuredPrompt& prompt : prompts)
+        for (const TokenScores& token : *prompt.tokens) {
             if (!std::isnan(token.divergence))
                 divergences.push_back(token.divergence);
             if (std::isnan(token.floatLoss) || std::isnan(token.quantLoss))
@@ -60,6 +75,7 @@ LanguageRow languageRow(const std::vector<const std::vector<TokenScores>*>& prom
     row.klP99 = percentile(divergences, 0.99);
     if (!divergences.empty())
         row.klMax = *std::ranges::max_element(divergences);
+    row.worst = worstGuess(prompts);
     return row;
 }
 

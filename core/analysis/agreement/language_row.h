@@ -11,6 +11,14 @@
 
 namespace qs {
 
+/// A guess of the next token.
+struct GuessPlace {
+    size_t prompt = 0; ///< number of the sample
+    size_t position = 0; ///< behind which it is guessed
+    double divergence = 0; ///< KL(x || y)
+    bool flipped = false; ///< the models guess different tokens
+};
+
 /// How well two language models x (float) and y (quantized) guess the next token of the prompts that both read. Natural
 /// logarithms. Padding counts in no number.
 struct LanguageRow {
@@ -18,12 +26,20 @@ struct LanguageRow {
     size_t positions = 0; ///< that are no padding
     Number floatLoss, quantLoss; ///< mean of −log p(next token) over all positions but the last of each prompt
     Number klMean, klP99, klMax; ///< of KL(x || y) by position; the 99th percentile is interpolated
+    /// The guess to look at first: where the models guess different tokens and KL is largest, else where it is largest.
+    std::optional<GuessPlace> worst;
     std::optional<FreeRun> freeRun; ///< where both were also run with their own tokens
     Number floatPerplexity() const; ///< exp of the loss
     Number quantPerplexity() const;
 };
 
-/// Of prompts, one list of positions each, of which so many are no padding.
-LanguageRow languageRow(const std::vector<const std::vector<TokenScores>*>& prompts, size_t positions);
+/// The positions of one prompt.
+struct MeasuredPrompt {
+    size_t number = 0; ///< of the sample
+    const std::vector<TokenScores>* tokens = nullptr; ///< never null
+};
+
+/// Of prompts of which so many positions are no padding.
+LanguageRow languageRow(const std::vector<MeasuredPrompt>& prompts, size_t positions);
 
 } // namespace qs

@@ -2,13 +2,9 @@
 #include "core/analysis/blame/blame.h"
 
 #include "core/analysis/blame/layer_names.h"
-#include "core/analysis/blame/value_cuts.h"
-#include "core/analysis/blame/weight_blocks.h"
-#include "core/analysis/decode/guesses.h"
+#include "core/analysis/blame/mixed_runs.h"
 #include "core/analysis/pairs/float_elements.h"
-#include "core/engine/run/sample_loop.h"
 #include "core/prepare/readable_caches.h"
-#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,158 +14,44 @@ namespace qs {
 
 namespace {
 
-using GivenValues = std::map<ValueId, Tensor>;
-
-/// In the type and shape of the value that it takes the place of.
-Tensor inPlaceOf(const Tensor& there, const Tensor& t)
-{
-    Tensor fitting = convertedTo(toPlain(t), there.dtype());
-    return fitting.shape() == there.shape() ? fitting : fitting.reshaped(there.shape());
-}
-
 constexpr size_t kMostBlocked = 8; ///< nodes of which the blocks are told apart
 
-/// Where a node stands among the units, and the border before it.
+/// A unit between two borders.
 struct UnitPlace {
-    size_t unit, border;
-    NodeId node;
+    size_t from = 0, to = 0;
+    BlamedUnit unit;
+    NodeId node; ///< that stands for it; of a layer none
 };
 
-/// Some parts of a product's weight are those of the other model.
-struct ExchangedParts {
-    const BlockedProduct* product = nullptr; ///< null: none
-    int64_t parts = 0; ///< the first ones
-};
-
-ValueId sideOf(const std::pair<ValueId, ValueId>& values, bool quantized)
-{
-    return quantized ? values.second : values.first;
-}
-
-/// One text, run by models that are partly float and partly quantized.
-class BlameRun {
+class Blaming {
 public:
-    BlameRun(const ComparePair& pair, ValueId x, ValueId y, CutModels models, BlamedText text, const WorkContext& work)
+    Blaming(const ComparePair& pair, MixedRuns runs, const WorkContext& work)
         : m_pair(pair)
-        , m_x(x)
-        , m_y(y)
-        , m_models(std::move(models))
-        , m_text(std::move(text))
+        , m_runs(std::move(runs))
         , m_work(work)
     {
     }
 
     Result<TokenBlame> run()
     {
-        const std::vector<std::shared_ptr<const Schedule>> beside { m_models.floatSchedule, m_models.quantSchedule };
-        const size_t runs = 2 * m_models.cuts.size();
-        QS_TRY(SampleLoop loop,
-            SampleLoop::make(beside, asManyAtOnce(std::max<size_t>(runs, 1), m_work.threadCount()), m_work));
-        QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) { return runBoth(worker); }));
-        dropUnlike();
-        const size_t cuts = m_models.cuts.size();
-        m_forward.assign(cuts + 2, m_blame.floatDifference);
-        m_backward.assign(cuts + 2, m_blame.quantDifference);
-        m_forward.back() = m_blame.quantDifference;
-        m_backward.back() = m_blame.floatDifference;
-        QS_CHECK(loop.run({ 2 * cuts, "blame" }, [&](size_t index, const SampleWorker& worker) -> Status {
-            const bool quantized = index % 2 == 1; // what lies behind the border
-            QS_TRY((quantized ? m_backward : m_forward)[index / 2 + 1], mixed(index / 2 + 1, quantized, worker));
-            return {};
-        }));
-        addUnits();
-        QS_CHECK(addBlocks(loop));
-        std::erase_if(m_blame.units, [](const BlamedUnit& unit) { return unit.moved() == 0; });
-        return m_blame;
+        const std::vector<std::shared_ptr<const Schedule>> beside { m_runs.models().floatSchedule,
+            m_runs.models().quantSchedule };
+        const size_t runs = 2 * m_runs.lastBorder();
+        QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(runs, m_work.threadCount()), m_work));
+        QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) { return m_runs.runBoth(worker); }));
+        const Rivals& rivals = m_runs.rivals();
+        findPlaces();
+        QS_CHECK(measure(loop));
+        TokenBlame blame { 0, 0, rivals.floatId, rivals.quantId, rivals.floatDifference, rivals.quantDifference, {} };
+        QS_TRY(blame.units, allUnits(loop));
+        return blame;
     }
 
 private:
-    /// Advances a run; what it makes of `given` is replaced, and the output of a product has some parts of its weight
-    /// as the other model has them.
-    Result<std::vector<float>> scores(
-        Execution& run, bool quantized, const GivenValues& given, const ExchangedParts& exchanged = {})
-    {
-        const Schedule& schedule = quantized ? *m_models.quantSchedule : *m_models.floatSchedule;
-        QS_CHECK(run.bind(quantized ? m_text.quantInputs : m_text.floatInputs));
-        while (!run.finished()) {
-            if (m_work.cancel.cancelled())
-                return cancelled();
-            QS_CHECK(run.step(&m_work.cancel));
-            for (const ValueId out : schedule.tasks()[run.position() - 1].outputs) {
-                if (const auto value = given.find(out); out.valid() && value != given.end())
-                    run.set(out, inPlaceOf(run.get(out), value->second));
-                else if (exchanged.product && out == sideOf(exchanged.product->output, quantized))
-                    run.set(out,
-                        withParts(run.get(out), run.get(sideOf(exchanged.product->input, quantized)),
-                            *exchanged.product, exchanged.parts, quantized ? -1.0F : 1.0F));
-            }
-        }
-        const ValueId output = quantized ? m_y : m_x;
-        const Tensor all = toPlain(run.get(output));
-        if (all.rank() != 3 || all.dim(0) <= int64_t(m_text.row) || all.count() == 0)
-            return badInput("output '" + schedule.plan().graph().value(output).name + "' has shape "
-                    + shapeText(all.shape()) + ", no scores by prompt and position",
-                schedule.plan().model().path, "leave out --blame");
-        return lastScores(all, int64_t(m_text.row));
-    }
-
-    double difference(const std::vector<float>& scores) const
-    {
-        return double(scores[size_t(m_blame.floatId)]) - double(scores[size_t(m_blame.quantId)]);
-    }
-
-    Status runBoth(const SampleWorker& worker)
-    {
-        Execution f = worker.execution(m_models.floatSchedule), q = worker.execution(m_models.quantSchedule);
-        QS_TRY(const std::vector<float> xs, scores(f, false, {}));
-        QS_TRY(const std::vector<float> ys, scores(q, true, {}));
-        if (xs.size() != ys.size() || xs.size() < 2)
-            return badInput("the models have " + std::to_string(xs.size()) + " and " + std::to_string(ys.size())
-                    + " scores of the next token",
-                m_pair.quantPlan->model().path, "leave out --blame");
-        m_blame.floatId = bestToken(xs);
-        m_blame.quantId = bestToken(ys);
-        if (m_blame.floatId == m_blame.quantId) {
-            std::vector<float> others = xs;
-            others[size_t(m_blame.floatId)] = -std::numeric_limits<float>::infinity();
-            m_blame.quantId = bestToken(others);
-        }
-        m_blame.floatDifference = difference(xs);
-        m_blame.quantDifference = difference(ys);
-        for (const ValueCut& cut : m_models.cuts)
-            for (const auto& [x, y] : cut.values) {
-                m_floats[x] = f.get(x);
-                m_quants[y] = q.get(y);
-            }
-        return {};
-    }
-
-    /// Borders at values of unlike sizes are none.
-    void dropUnlike()
-    {
-        std::erase_if(m_models.cuts, [&](const ValueCut& cut) {
-            return std::ranges::any_of(
-                cut.values, [&](const auto& v) { return m_floats[v.first].count() != m_quants[v.second].count(); });
-        });
-    }
-
-    /// The difference by one model behind the border (the first: before all) and the other before it.
-    Result<double> mixed(
-        size_t border, bool quantized, const SampleWorker& worker, const ExchangedParts& exchanged = {})
-    {
-        GivenValues given;
-        if (border > 0)
-            for (const auto& [x, y] : m_models.cuts[border - 1].values)
-                given.emplace(quantized ? y : x, quantized ? m_floats.at(x) : m_quants.at(y));
-        Execution run = worker.execution(quantized ? m_models.quantSchedule : m_models.floatSchedule);
-        QS_TRY(const std::vector<float> all, scores(run, quantized, given, exchanged));
-        return difference(all);
-    }
-
     /// A node that stands for those between two borders: the first with a weight, else the last.
     NodeId nodeOf(size_t from, size_t to) const
     {
-        const auto& tasks = m_models.floatSchedule->tasks();
+        const auto& tasks = m_runs.models().floatSchedule->tasks();
         const auto weighted
             = std::find_if(tasks.begin() + ptrdiff_t(from), tasks.begin() + ptrdiff_t(to), [&](const auto& task) {
                   return std::ranges::any_of(task.inputs, [&](ValueId in) {
@@ -180,104 +62,169 @@ private:
         return weighted == tasks.begin() + ptrdiff_t(to) ? tasks[to - 1].node : weighted->node;
     }
 
-    void addUnits()
+    /// The nodes between each two borders, and before the first of a layer's the layer.
+    void findPlaces()
     {
+        const CutModels& models = m_runs.models();
+        const Graph& graph = m_pair.floatPlan->graph();
         std::vector<NodeId> nodes;
         std::vector<std::string> names;
         size_t from = 0;
-        for (size_t i = 0; i <= m_models.cuts.size(); ++i) {
-            const size_t to
-                = i < m_models.cuts.size() ? m_models.cuts[i].tasks : m_models.floatSchedule->tasks().size();
+        for (size_t i = 0; i < m_runs.lastBorder(); ++i) {
+            const size_t to = i < models.cuts.size() ? models.cuts[i].tasks : models.floatSchedule->tasks().size();
             nodes.push_back(nodeOf(from, to));
-            const Graph& graph = m_pair.floatPlan->graph();
             const Node& node = graph.node(nodes.back());
             names.push_back(node.name.empty() ? graph.value(node.outputs[0]).name : node.name);
             from = to;
         }
         const std::vector<std::string> layers = layersOf(names);
-        std::map<std::string, size_t> places; // of layers in the list
+        std::map<std::string, size_t> known; // of layers in the list
         for (size_t i = 0; i < names.size(); ++i) {
-            const double forward = m_forward[i + 1] - m_forward[i], backward = m_backward[i] - m_backward[i + 1];
             if (!layers[i].empty()) {
-                const auto [place, added] = places.emplace(layers[i], m_blame.units.size());
+                const auto [place, added] = known.emplace(layers[i], m_places.size());
                 if (added)
-                    m_blame.units.push_back({ layers[i], BlameKind::Layer, {}, 0.0, 0.0 });
-                BlamedUnit& layer = m_blame.units[place->second];
-                *layer.forward += forward;
-                *layer.backward += backward;
+                    m_places.push_back({ i, i, { layers[i], BlameKind::Layer, {}, {}, {}, {}, {} }, {} });
+                UnitPlace& layer = m_places[place->second];
+                layer.to = layer.to == i ? i + 1 : 0; // one whose nodes stand apart has no end
             }
-            m_blame.units.push_back({ names[i], BlameKind::Node, layers[i], forward, backward });
-            m_places.push_back({ m_blame.units.size() - 1, i, nodes[i] });
-            if (const std::string cache = codedCache(nodes[i]); !cache.empty())
-                m_blame.units.push_back({ cache, BlameKind::Cache, names[i], forward, backward });
+            m_places.push_back({ i, i + 1, { names[i], BlameKind::Node, layers[i], {}, {}, {}, {} }, nodes[i] });
+        }
+    }
+
+    /// Runs from each border, both ways, and what that says of the units that begin there.
+    Status measure(SampleLoop& loop)
+    {
+        const Rivals& rivals = m_runs.rivals();
+        const size_t borders = m_runs.lastBorder();
+        std::vector<std::vector<size_t>> ends(borders);
+        for (const UnitPlace& place : m_places)
+            if (place.to > place.from)
+                ends[place.from].push_back(place.to);
+        std::vector<MixedDifferences> forward(borders), backward(borders);
+        QS_CHECK(loop.run({ 2 * borders, "blame" }, [&](size_t index, const SampleWorker& worker) -> Status {
+            const bool quantized = index % 2 == 1; // what lies behind the border
+            QS_TRY(
+                (quantized ? backward : forward)[index / 2], m_runs.at(index / 2, quantized, ends[index / 2], worker));
+            return {};
+        }));
+        forward[0].behind = rivals.floatDifference;
+        backward[0].behind = rivals.quantDifference;
+        forward.push_back({ rivals.quantDifference, {} });
+        backward.push_back({ rivals.floatDifference, {} });
+        std::vector<size_t> told(borders, 0); // of the ends of a border
+        for (UnitPlace& place : m_places)
+            if (place.to > place.from) {
+                const size_t end = told[place.from]++;
+                place.unit.forward = forward[place.to].behind - forward[place.from].behind;
+                place.unit.backward = backward[place.from].behind - backward[place.to].behind;
+                place.unit.alone = backward[place.from].between[end] - rivals.floatDifference;
+                place.unit.restored = rivals.quantDifference - forward[place.from].between[end];
+            }
+        for (MixedDifferences& mixed : forward)
+            m_forward.push_back(mixed.behind);
+        for (MixedDifferences& mixed : backward)
+            m_backward.push_back(mixed.behind);
+        sumLayersApart();
+        return {};
+    }
+
+    /// Layers whose nodes stand apart are what these sum to.
+    void sumLayersApart()
+    {
+        for (UnitPlace& layer : m_places) {
+            if (layer.unit.kind != BlameKind::Layer || layer.to > layer.from)
+                continue;
+            layer.unit.forward = layer.unit.backward = 0.0;
+            for (const UnitPlace& place : m_places)
+                if (place.unit.parent == layer.unit.unit) {
+                    *layer.unit.forward += *place.unit.forward;
+                    *layer.unit.backward += *place.unit.backward;
+                }
         }
     }
 
     /// What the partner of a node remembers as codes: its keys and values; "" where it does not.
     std::string codedCache(NodeId node) const
     {
-        const auto partner = m_models.partners.find(m_pair.floatPlan->graph().node(node).outputs[0]);
+        const CutModels& models = m_runs.models();
+        const auto partner = models.partners.find(m_pair.floatPlan->graph().node(node).outputs[0]);
         const Graph& graph = m_pair.quantPlan->graph();
-        const NodeId maker = partner == m_models.partners.end() ? NodeId() : graph.value(partner->second).producer;
+        const NodeId maker = partner == models.partners.end() ? NodeId() : graph.value(partner->second).producer;
         return maker.valid() ? codedCacheName(graph, graph.node(maker)) : std::string();
     }
 
-    /// The nodes that moved most and have blocks, with these as units behind them.
-    Status addBlocks(SampleLoop& loop)
+    /// Those that move anything; behind a node what it remembers, and the blocks of the nodes that moved most.
+    Result<std::vector<BlamedUnit>> allUnits(SampleLoop& loop)
     {
-        std::vector<UnitPlace> places = m_places;
-        std::erase_if(places, [&](const UnitPlace& place) { return m_blame.units[place.unit].moved() == 0; });
-        std::ranges::stable_sort(places, [&](const UnitPlace& a, const UnitPlace& b) {
-            return m_blame.units[a.unit].moved() > m_blame.units[b.unit].moved();
-        });
-        std::map<size_t, std::vector<BlamedUnit>> blocks; // behind the unit
-        for (const UnitPlace& place : places) {
+        std::vector<const UnitPlace*> moving;
+        for (const UnitPlace& place : m_places)
+            if (place.node.valid() && place.unit.moved() > 0)
+                moving.push_back(&place);
+        std::ranges::stable_sort(
+            moving, [](const UnitPlace* a, const UnitPlace* b) { return a->unit.moved() > b->unit.moved(); });
+        std::map<const UnitPlace*, std::vector<BlamedUnit>> blocks; // behind the node
+        for (const UnitPlace* const place : moving) {
             if (blocks.size() == kMostBlocked)
                 break;
-            if (const auto product = blockedProduct(m_pair, m_models, place.node)) {
-                QS_TRY(blocks[place.unit], blocksOf(place, *product, loop));
+            if (const auto product = blockedProduct(m_pair, m_runs.models(), place->node)) {
+                QS_TRY(blocks[place], blocksOf(*place, *product, loop));
             }
         }
         std::vector<BlamedUnit> units;
-        for (size_t i = 0; i < m_blame.units.size(); ++i) {
-            units.push_back(m_blame.units[i]);
-            if (const auto more = blocks.find(i); more != blocks.end())
+        for (const UnitPlace& place : m_places) {
+            units.push_back(place.unit);
+            if (const std::string cache = place.node.valid() ? codedCache(place.node) : ""; !cache.empty()) {
+                units.push_back(place.unit);
+                units.back().unit = cache;
+                units.back().kind = BlameKind::Cache;
+                units.back().parent = place.unit.unit;
+            }
+            if (const auto more = blocks.find(&place); more != blocks.end())
                 units.insert(units.end(), more->second.begin(), more->second.end());
         }
-        m_blame.units = std::move(units);
-        return {};
+        std::erase_if(units, [](const BlamedUnit& unit) { return unit.moved() == 0; });
+        return units;
     }
 
     Result<std::vector<BlamedUnit>> blocksOf(const UnitPlace& place, const BlockedProduct& product, SampleLoop& loop)
     {
         const auto parts = size_t(product.parts());
-        std::vector<double> forward(parts + 1, m_forward[place.border]), backward(parts + 1, m_backward[place.border]);
+        std::vector<double> forward(parts + 1, m_forward[place.from]), backward(parts + 1, m_backward[place.from]);
         QS_CHECK(loop.run({ 2 * parts, "blame" }, [&](size_t index, const SampleWorker& worker) -> Status {
             const bool quantized = index % 2 == 1;
             const size_t part = index / 2 + 1;
-            QS_TRY((quantized ? backward : forward)[part],
-                mixed(place.border, quantized, worker, { &product, int64_t(part) }));
+            QS_TRY(const MixedDifferences mixed,
+                m_runs.at(place.from, quantized, {}, worker, { &product, int64_t(part) }));
+            (quantized ? backward : forward)[part] = mixed.behind;
             return {};
         }));
         std::vector<BlamedUnit> units;
         for (size_t part = 0; part < parts; ++part)
-            units.push_back({ product.partName(int64_t(part)), BlameKind::WeightBlock, m_blame.units[place.unit].unit,
-                forward[part + 1] - forward[part], backward[part] - backward[part + 1] });
+            units.push_back({ product.partName(int64_t(part)), BlameKind::WeightBlock, place.unit.unit,
+                forward[part + 1] - forward[part], backward[part] - backward[part + 1], {}, {} });
         return units;
     }
 
     const ComparePair& m_pair;
-    const ValueId m_x, m_y;
-    CutModels m_models;
-    const BlamedText m_text;
+    MixedRuns m_runs;
     const WorkContext& m_work;
-    GivenValues m_floats, m_quants; ///< at the borders
-    std::vector<double> m_forward, m_backward; ///< by border: before all, each, behind all
-    std::vector<UnitPlace> m_places; ///< of the nodes
-    TokenBlame m_blame;
+    std::vector<UnitPlace> m_places; ///< in graph order, a layer before its nodes
+    std::vector<double> m_forward, m_backward; ///< by border: what lies behind it float, quantized
 };
 
 } // namespace
+
+double BlamedUnit::moved() const
+{
+    double sum = 0;
+    int there = 0;
+    for (const Number& number : { forward, backward, alone, restored })
+        if (number) {
+            sum += std::fabs(*number);
+            ++there;
+        }
+    return there ? sum / there : 0;
+}
 
 const char* blameKindName(BlameKind kind)
 {
@@ -299,7 +246,8 @@ Result<TokenBlame> blameToken(const ComparePair& pair, ValueId x, ValueId y, con
 {
     QS_TRY(BlamedText text, blamedText(pair, x, y, data, request, work));
     QS_TRY(CutModels models, cutModels(pair, x, y));
-    QS_TRY(TokenBlame blame, BlameRun(pair, x, y, std::move(models), std::move(text), work).run());
+    MixedRuns runs(pair, x, y, std::move(models), std::move(text), work.cancel);
+    QS_TRY(TokenBlame blame, Blaming(pair, std::move(runs), work).run());
     blame.prompt = request.prompt;
     blame.position = request.position;
     return blame;

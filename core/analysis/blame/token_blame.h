@@ -3,7 +3,6 @@
 
 #include "core/analysis/measure/number.h"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,7 +25,9 @@ struct BlamedUnit {
     std::string parent; ///< the layer that a node is in, or the node of a weight or cache; empty: none
     Number forward; ///< with all that is before it quantized, and all that is behind it float
     Number backward; ///< the other way round
-    double moved() const { return std::fabs(forward.value_or(0)) + std::fabs(backward.value_or(0)); } ///< to sort by
+    Number alone; ///< with all else float
+    Number restored; ///< with all else quantized: what would be undone if this part were float
+    double moved() const; ///< to sort by: the mean size of those that there are
 };
 
 /// Why two models prefer different tokens. The difference is score(float's) − score(quantized's).

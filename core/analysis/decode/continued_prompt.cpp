@@ -25,12 +25,6 @@ Result<int64_t> tokensToRead(
 
 } // namespace
 
-std::optional<size_t> ContinuedPrompt::flip() const
-{
-    const auto at = std::ranges::mismatch(floatIds, quantIds).in1;
-    return at == floatIds.end() ? std::nullopt : std::optional(size_t(at - floatIds.begin()));
-}
-
 Result<ContinuedPrompt> continuedPrompt(const DecodedPair& pair, const DataSource& data, size_t prompt,
     const FreeDecoding& options, const WorkContext& work)
 {

@@ -35,6 +35,7 @@ public:
         , m_options(options)
         , m_work(work)
         , m_flips(data.samples())
+        , m_continued(data.samples())
     {
     }
 
@@ -44,7 +45,7 @@ public:
         QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(m_data.feeds(), m_work.threadCount()), m_work));
         QS_CHECK(loop.run({ m_data.feeds(), "decode" },
             [&](size_t index, const SampleWorker& worker) { return feed(index, worker); }));
-        FreeRun result { m_options.promptTokens, m_options.newTokens, m_data.samples(), {} };
+        FreeRun result { m_options.promptTokens, m_options.newTokens, std::move(m_continued), {} };
         for (const auto& flip : m_flips)
             if (flip)
                 result.flips.push_back(*flip);
@@ -83,8 +84,9 @@ private:
         std::vector<Tensor> xs = FedModel(f, f).inputs(feed.inputs), ys = FedModel(q, f).inputs(feed.inputs);
         QS_TRY(const int64_t tokens, tokensOf(feed, xs));
         Continuation x(m_x, std::move(xs), tokens), y(m_y, std::move(ys), tokens);
-        size_t together = feed.samples;
-        for (size_t position = 0; position < m_options.newTokens && together > 0; ++position) {
+        for (size_t row = 0; row < feed.samples; ++row)
+            m_continued[feed.firstSample + row] = { feed.firstSample + row, tokens, {}, {} };
+        for (size_t position = 0; position < m_options.newTokens; ++position) {
             if (m_work.cancel.cancelled())
                 return cancelled();
             const auto place = [&](Issue issue) {
@@ -101,26 +103,24 @@ private:
             if (!guessY)
                 return place(guessY.issue());
             const std::vector<int64_t> chosenX = bestTokens(*guessX), chosenY = bestTokens(*guessY);
-            together -= compare(*guessX, chosenX, chosenY, feed.firstSample, position);
+            compare(*guessX, chosenX, chosenY, feed.firstSample, position);
             x.append(chosenX);
             y.append(chosenY);
         }
         return {};
     }
 
-    /// Prompts that part here.
-    size_t compare(const std::vector<std::vector<float>>& scores, const std::vector<int64_t>& xs,
+    /// Keeps what both choose, and which prompts part here.
+    void compare(const std::vector<std::vector<float>>& scores, const std::vector<int64_t>& xs,
         const std::vector<int64_t>& ys, size_t first, size_t position)
     {
-        size_t parted = 0;
         for (size_t row = 0; row < xs.size(); ++row) {
+            m_continued[first + row].floatIds.push_back(xs[row]);
+            m_continued[first + row].quantIds.push_back(ys[row]);
             auto& flip = m_flips[first + row];
-            if (xs[row] == ys[row] || flip)
-                continue;
-            flip = FirstFlip { first + row, position, xs[row], ys[row], margin(scores[row], xs[row]) };
-            ++parted;
+            if (xs[row] != ys[row] && !flip)
+                flip = FirstFlip { first + row, position, xs[row], ys[row], margin(scores[row], xs[row]) };
         }
-        return parted;
     }
 
     const Decoder &m_x, &m_y;
@@ -128,6 +128,7 @@ private:
     const FreeDecoding& m_options;
     const WorkContext& m_work;
     std::vector<std::optional<FirstFlip>> m_flips; ///< by sample
+    std::vector<ContinuedPrompt> m_continued; ///< by sample
 };
 
 } // namespace

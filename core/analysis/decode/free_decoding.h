@@ -24,9 +24,9 @@ struct DecodedPair {
     ValueId floatScores, quantScores;
 };
 
-/// Lets each model continue the prompts greedily (the largest score, of equal ones the first) with its own tokens,
-/// until they part. An Issue (the caller adds the data's file) says which prompt is too short, or where a model cannot
-/// go on.
+/// Lets each model continue the prompts greedily (the largest score, of equal ones the first) with its own tokens, also
+/// after they parted. An Issue (the caller adds the data's file) says which prompt is too short, or where a model
+/// cannot go on.
 Result<FreeRun> decodeFree(
     const DecodedPair& pair, const DataSource& data, const FreeDecoding& options, const WorkContext& work);
 

@@ -35,7 +35,7 @@ template <class Sums> void writeSums(const std::vector<Sums>& sums, ByteWriter& 
     out.numbers(words);
 }
 
-static_assert(std::is_trivially_copyable_v<TokenScores> && sizeof(TokenScores) == 3 * sizeof(double),
+static_assert(std::is_trivially_copyable_v<TokenScores> && sizeof(TokenScores) == 4 * sizeof(double),
     "raise kMeasuredVersion when the scores change");
 
 using Tokens = std::vector<std::vector<TokenScores>>;

@@ -7,7 +7,7 @@
 namespace qs {
 
 /// Version of the bytes below: raised with every change of what they hold.
-inline constexpr uint32_t kMeasuredVersion = 8;
+inline constexpr uint32_t kMeasuredVersion = 9;
 
 /// Everything in `measured` but the pairs, which follow from the files.
 void writeMeasured(const Measured& measured, ByteWriter& out);

@@ -109,7 +109,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
         row.handedOn = isHandedOn(pair.floatPlan->graph(), row.floatValue);
         PairSums sums, written;
         ScoreSums scores;
-        std::vector<const std::vector<TokenScores>*> prompts;
+        std::vector<MeasuredPrompt> prompts;
         for (size_t s = 0; s < m.samples; ++s) {
             if (!m.done[s])
                 continue;
@@ -121,7 +121,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
                 written.merge(m.writtenSums[at]);
             scores.merge(m.scores[at]);
             if (!m.tokens[at].empty())
-                prompts.push_back(&m.tokens[at]);
+                prompts.push_back({ s, &m.tokens[at] });
         }
         row.similarity = similarityOf(sums);
         if (!m.writtenSums.empty())

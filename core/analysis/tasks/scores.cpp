@@ -140,8 +140,9 @@ ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, Score
         if (kind == ScoreKind::Ranked)
             continue;
         const bool hasNext = more.prompt && more.prompt->hasNext(i);
-        const TokenScores scores
+        TokenScores scores
             = tokenScores(x, y, rows.classes, kind, hasNext ? std::optional(more.prompt->ids[i + 1]) : std::nullopt);
+        scores.flipped = agrees ? 0 : 1;
         if (more.tokens)
             more.tokens->back() = scores;
         if (std::isnan(scores.divergence))

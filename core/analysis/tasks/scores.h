@@ -54,6 +54,7 @@ struct ScoreSums {
 struct TokenScores {
     double floatLoss = NAN, quantLoss = NAN; ///< −log p(next token) of x and of y; none where the prompt ends
     double divergence = NAN; ///< KL(x || y)
+    double flipped = NAN; ///< 1 where x and y guess different tokens, else 0
 };
 
 /// What else is told of the positions of one sample. Each may be null.

@@ -124,4 +124,12 @@ const std::string& TokenWords::word(int64_t id) const
     return id >= 0 && size_t(id) < m_words.size() ? m_words[size_t(id)] : kNone;
 }
 
+std::string TokenWords::text(const std::vector<int64_t>& ids) const
+{
+    std::string all;
+    for (const int64_t id : ids)
+        all += word(id);
+    return all;
+}
+
 } // namespace qs

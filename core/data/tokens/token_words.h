@@ -17,6 +17,8 @@ public:
     static Result<TokenWords> read(const std::string& path);
     size_t count() const { return m_words.size(); }
     const std::string& word(int64_t id) const; ///< bytes; empty: there is no such token, or it adds nothing
+    /// What the tokens add one after the other; bytes that are no UTF-8 where a character is cut off.
+    std::string text(const std::vector<int64_t>& ids) const;
 
 private:
     std::vector<std::string> m_words; ///< by id

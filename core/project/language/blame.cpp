@@ -5,6 +5,8 @@
 #include "core/project/language/language_output.h"
 #include "core/project/snapshot/comparing.h"
 
+#include <algorithm>
+
 namespace qs {
 
 Result<TokenBlame> blameOf(
@@ -20,6 +22,24 @@ Result<TokenBlame> blameOf(
     Issue issue = blame.issue();
     issue.file = snapshot.inputs.data.spec;
     return issue;
+}
+
+Result<BlameRequest> worstGuess(const Snapshot& snapshot)
+{
+    QS_TRY(const size_t output, languageOutput(snapshot));
+    const LanguageRow& language = *snapshot.comparison->outputs[output].language;
+    if (!language.freeRun) {
+        if (language.worst)
+            return BlameRequest { language.worst->prompt, language.worst->position, {} };
+        return badInput(
+            "no position has finite scores of both models", snapshot.inputs.data.spec, "give --blame PROMPT:POSITION");
+    }
+    const auto& flips = language.freeRun->flips;
+    const auto surest = std::ranges::max_element(flips, {}, &FirstFlip::floatMargin);
+    if (surest == flips.end())
+        return badInput("no prompt parts within " + std::to_string(language.freeRun->newTokens) + " tokens",
+            snapshot.inputs.data.spec, "raise --new-tokens, or leave out --decode free");
+    return BlameRequest { surest->prompt, surest->position, {} };
 }
 
 } // namespace qs

@@ -12,4 +12,8 @@ namespace qs {
 Result<TokenBlame> blameOf(
     const Snapshot& snapshot, const BlameRequest& request, const ProgressFn& progress, const CancelToken& cancel);
 
+/// The guess to look at first: where prompts were continued, the first different token before which the float model
+/// was surest; else the comparison's worst one. Without `freely`. Issues: no output guesses tokens, no prompt parts.
+Result<BlameRequest> worstGuess(const Snapshot& snapshot);
+
 } // namespace qs

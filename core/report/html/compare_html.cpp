@@ -202,7 +202,10 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
                 + html::differenceTable(*a.comparison, c));
     }
     if (info.blame)
-        out += section("Why another token", html::blameTable(*info.blame));
+        out += section("Why another token", html::blameTable(*info.blame, info.words));
+    for (const OutputRow& row : c.outputs)
+        if (row.language && row.language->freeRun)
+            out += section("What each model goes on with", html::continuationTable(*row.language->freeRun, info.words));
     if (info.files)
         out += section("Models side by side", html::filesTable(*info.files));
     if (info.elements)

@@ -4,6 +4,7 @@
 #include "core/analysis/blame/token_blame.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/analysis/lab/weight_lab.h"
+#include "core/data/tokens/token_words.h"
 #include "core/project/snapshot/snapshot.h"
 
 #include <string>
@@ -44,7 +45,10 @@ std::string outputTable(const Comparison& comparison);
 /// Inputs, calibrated ranges, and what became of each sample.
 std::string samplesSection(const Snapshot& snapshot);
 std::string ladderTable(const Ladder& ladder);
-std::string blameTable(const TokenBlame& blame);
+/// `words`: how tokens are written; null: unknown.
+std::string blameTable(const TokenBlame& blame, const TokenWords* words);
+/// What both models made of each prompt.
+std::string continuationTable(const FreeRun& run, const TokenWords* words);
 std::string unmatchedTable(const Snapshot& snapshot);
 /// What each number means, with its unit.
 std::string definitions();

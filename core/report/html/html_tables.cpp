@@ -5,6 +5,7 @@
 #include "core/report/html/html_cells.h"
 #include "core/report/html/html_parts.h"
 #include "core/report/task_text.h"
+#include "core/report/text/language_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -163,19 +164,6 @@ std::string ladderTable(const Ladder& ladder)
             + plain(row.similarity.maxAbsError) + share(row.beyondStep) + share(row.top1Agreement)
             + textCell(text::ladderAccuracy(row)) + "</tr>\n";
     return "<p>" + escaped(text::ladderVerdict(ladder)) + "</p>" + out + closeTable();
-}
-
-std::string blameTable(const TokenBlame& blame)
-{
-    std::string out = openTable("blame",
-        { { "unit", "layer or node of the float model", false }, { "kind", "layer, or node", false },
-            { "in", "layer that a node is in", false },
-            { "forward", "by how much it moves the difference, all before it quantized and all behind it float" },
-            { "backward", "the same, all behind it quantized and all before it float" } });
-    for (const BlamedUnit& unit : blame.units)
-        out += "<tr>" + textCell(unit.unit, "name") + textCell(blameKindName(unit.kind)) + textCell(unit.parent, "name")
-            + plain(unit.forward) + plain(unit.backward) + "</tr>\n";
-    return "<p>" + escaped(text::blameSentence(blame)) + ".</p>" + out + closeTable();
 }
 
 namespace {

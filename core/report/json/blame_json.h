@@ -2,12 +2,13 @@
 #pragma once
 
 #include "core/analysis/blame/token_blame.h"
+#include "core/data/tokens/token_words.h"
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace qs {
 
 /// Adds `blame`, the parts that chose another token, and `blamed`, what it is about.
-void addBlameJson(const TokenBlame& blame, nlohmann::ordered_json& document);
+void addBlameJson(const TokenBlame& blame, const TokenWords* words, nlohmann::ordered_json& document);
 
 } // namespace qs

@@ -8,6 +8,7 @@
 #include "core/report/iterations.h"
 #include "core/report/json/blame_json.h"
 #include "core/report/json/files_json.h"
+#include "core/report/json/language_json.h"
 #include "core/report/json/matching_json.h"
 #include "core/report/json/samples_json.h"
 #include "core/report/json/saturation_lab_json.h"
@@ -349,7 +350,7 @@ Json iteration(const IterationRow& r)
         { "sqnr_db", jsonNumber(r.sqnrDb) }, { "change_db", jsonNumber(r.changeDb) }, { "steps", std::move(steps) } };
 }
 
-Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaboratory* laboratory)
+Json document(const Snapshot& s, const ReportInfo& info)
 {
     const Comparison& c = *s.comparison;
     Json json = { { "schema_version", 1 }, { "float", model(s.floatModel) }, { "quantized", model(s.quantModel) } };
@@ -360,7 +361,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     json["outputs"] = outputs(c);
     if (c.profile == ArithmeticProfile::IntegerAvx2)
         json["saturation"] = saturationJson(c.saturation);
-    json["language"] = languageJson(c.outputs);
+    json["language"] = languageJson(c.outputs, info.words);
     json["accuracy"] = nullptr;
     if (c.accuracy)
         json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },
@@ -372,7 +373,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     if (s.floatModel->bodies && !s.floatModel->bodies->values.empty())
         json["iterations"] = rows(iterationRows(s), iteration);
     json["weights"] = rows(c.weights, weight);
-    if (laboratory) {
+    if (const WeightLaboratory* const laboratory = info.laboratory) {
         for (size_t i = 0; i < laboratory->weights.size(); ++i)
             json["weights"][i]["laboratory"] = weightLabJson(laboratory->weights[i]);
         json["equalization"] = equalizationJson(*laboratory);
@@ -392,7 +393,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
         = c.trials ? Json { { "tried", c.trials->tried }, { "in_file", c.trials->inFile } } : Json(nullptr);
     json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },
         { "report", s.timing.reportMs } };
-    json["peak_memory_bytes"] = peakMemoryBytes;
+    json["peak_memory_bytes"] = info.peakMemoryBytes;
     return json;
 }
 
@@ -408,11 +409,11 @@ std::vector<FileFacts> filesOfOne(const std::vector<FileFacts>& all, size_t quan
 
 } // namespace
 
-Json compareDocument(const Snapshot& snapshot) { return document(snapshot, 0, nullptr); }
+Json compareDocument(const Snapshot& snapshot) { return document(snapshot, {}); }
 
 std::string compareJson(const Snapshot& s, const ReportInfo& info)
 {
-    Json json = document(s, info.peakMemoryBytes, info.laboratory);
+    Json json = document(s, info);
     if (info.ladder)
         json["ladder"] = ladderJson(*info.ladder);
     if (info.files && info.files->size() != kFilesOfTwo)
@@ -420,11 +421,13 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
     if (info.saturationLab)
         json["saturation_lab"] = saturationLabJson(*info.saturationLab);
     if (info.blame)
-        addBlameJson(*info.blame, json);
+        addBlameJson(*info.blame, info.words, json);
     if (info.elements)
         json["elements"] = elementsJson(*info.elements);
     if (info.other) {
-        json["a"] = document(*info.other, info.peakMemoryBytes, info.otherLaboratory);
+        ReportInfo first = info;
+        first.laboratory = info.otherLaboratory;
+        json["a"] = document(*info.other, first);
         if (info.files && info.files->size() == kFilesOfTwo) {
             json["models"] = filesJson(*info.files);
             json["files"] = filesJson(filesOfOne(*info.files, 2));

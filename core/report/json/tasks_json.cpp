@@ -90,37 +90,4 @@ Json taskSampleJson(const TaskRow& t, size_t index)
     return json;
 }
 
-namespace {
-
-/// Null of prompts that were not continued.
-void addFreeRun(const std::optional<FreeRun>& run, Json& json)
-{
-    Json flips = Json::array();
-    for (const FirstFlip& flip : run ? run->flips : std::vector<FirstFlip>())
-        flips.push_back({ { "prompt", flip.prompt }, { "position", flip.position }, { "float_id", flip.floatId },
-            { "quantized_id", flip.quantId }, { "float_margin", jsonNumber(flip.floatMargin) } });
-    json["decode"] = run ? "free" : "forced";
-    json["prompt_tokens"] = run && run->promptTokens ? Json(*run->promptTokens) : Json(nullptr);
-    json["new_tokens"] = run ? Json(run->newTokens) : Json(nullptr);
-    json["first_flip"] = std::move(flips);
-}
-
-} // namespace
-
-Json languageJson(const std::vector<OutputRow>& outputs)
-{
-    const auto out = std::ranges::find_if(outputs, [](const OutputRow& row) { return row.language.has_value(); });
-    if (out == outputs.end())
-        return nullptr;
-    const LanguageRow& l = *out->language;
-    Json json = { { "output", out->name }, { "prompts", l.prompts }, { "positions", l.positions },
-        { "loss_float", jsonNumber(l.floatLoss) }, { "loss_quantized", jsonNumber(l.quantLoss) },
-        { "perplexity_float", jsonNumber(l.floatPerplexity()) },
-        { "perplexity_quantized", jsonNumber(l.quantPerplexity()) }, { "kl_mean", jsonNumber(l.klMean) },
-        { "kl_p99", jsonNumber(l.klP99) }, { "kl_max", jsonNumber(l.klMax) },
-        { "top1_agreement", jsonNumber(out->top1Agreement) }, { "top5_agreement", jsonNumber(out->top5Agreement) } };
-    addFreeRun(l.freeRun, json);
-    return json;
-}
-
 } // namespace qs

@@ -8,6 +8,7 @@
 #include "core/report/text/blame_text.h"
 #include "core/report/text/files_table.h"
 #include "core/report/text/iterations_text.h"
+#include "core/report/text/language_text.h"
 #include "core/report/text/matching_text.h"
 #include "core/report/text/saturation.h"
 #include "core/report/text/text_table.h"
@@ -305,6 +306,15 @@ std::string differencesText(const Snapshot& a, const Snapshot& b, bool verbose)
         + " tensors have the same)\n" + table.text("  ") + "\nB: ";
 }
 
+std::string continuedText(const Comparison& c, const ReportInfo& info)
+{
+    std::string text;
+    for (const OutputRow& row : c.outputs)
+        if (row.language && row.language->freeRun)
+            text += continuationsText(*row.language->freeRun, info.words, info.verbose);
+    return text;
+}
+
 } // namespace
 
 std::string compareTable(const Snapshot& s, const ReportInfo& info)
@@ -315,9 +325,10 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + (info.files ? filesText(*info.files) : "") + (info.ladder ? ladderText(*info.ladder) : "")
-        + (info.elements ? elementsText(*info.elements, info.verbose) : "")
-        + (info.blame ? blameText(*info.blame, info.verbose) : "") + findingsText(c, info.verbose) + samplesText(c)
-        + activationsTable(c, info.verbose) + iterationsText(s, info.verbose) + weightsTable(c, info.verbose);
+        + (info.elements ? elementsText(*info.elements, info.verbose) : "") + continuedText(c, info)
+        + (info.blame ? blameText(*info.blame, info.words, info.verbose) : "") + findingsText(c, info.verbose)
+        + samplesText(c) + activationsTable(c, info.verbose) + iterationsText(s, info.verbose)
+        + weightsTable(c, info.verbose);
     out += matchingText(s, info.verbose);
     out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, inherited "
            "= "

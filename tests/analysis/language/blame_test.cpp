@@ -207,10 +207,17 @@ void BlameTests::againstModelsPutTogether()
         QCOMPARE(unit->kind, head ? BlameKind::Node : BlameKind::Layer);
         QVERIFY(std::abs(*unit->forward - (difference(before) - without)) < 1e-5);
         QVERIFY(std::abs(*unit->backward - (withFloat - difference(behind))) < 1e-5);
+        Layers alone = floats, restored = quants;
+        alone[layer] = quants[layer];
+        restored[layer] = floats[layer];
+        QVERIFY(unit->alone && std::abs(*unit->alone - (difference(alone) - difference(floats))) < 1e-5);
+        QVERIFY(unit->restored && std::abs(*unit->restored - (difference(quants) - difference(restored))) < 1e-5);
         if (!head) { // the weight is the product's alone
             const BlamedUnit* const node = unitOf(*blame, "n_" + scope + "/product");
             QVERIFY(node && node->parent == "n_" + scope);
             QVERIFY(std::abs(*node->forward - *unit->forward) < 1e-5);
+            QVERIFY(std::abs(*node->alone - *unit->alone) < 1e-5);
+            QVERIFY(std::abs(*node->restored - *unit->restored) < 1e-5);
         }
     }
 }
@@ -226,8 +233,7 @@ void BlameTests::plantedDamageIsNamedFirst()
                 damaged[layer][i] += 1.5f;
             const auto blame = blamed(layered(floats), layered(damaged), { 0, 3, {} });
             QVERIFY(blame.ok());
-            const auto size = [](const BlamedUnit& u) { return std::abs(*u.forward) + std::abs(*u.backward); };
-            const auto worst = std::ranges::max_element(blame->units, {}, size);
+            const auto worst = std::ranges::max_element(blame->units, {}, &BlamedUnit::moved);
             const std::string name = "/model/layers." + std::to_string(layer);
             first += worst != blame->units.end() && worst->unit.find(name) != std::string::npos;
             ++cases;
@@ -298,8 +304,7 @@ void BlameTests::plantedBlockIsNamedFirst()
             QVERIFY(blame.ok());
             std::vector<BlamedUnit> blocks = blame->units;
             std::erase_if(blocks, [](const BlamedUnit& unit) { return unit.kind != BlameKind::WeightBlock; });
-            const auto size = [](const BlamedUnit& u) { return std::abs(*u.forward) + std::abs(*u.backward); };
-            const auto worst = std::ranges::max_element(blocks, {}, size);
+            const auto worst = std::ranges::max_element(blocks, {}, &BlamedUnit::moved);
             const std::string name
                 = "/model/layers." + std::to_string(layer) + "/w[" + std::to_string(block * size_t(kBlock)) + ":";
             first += worst != blocks.end() && worst->unit.starts_with(name);

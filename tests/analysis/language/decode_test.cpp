@@ -209,7 +209,7 @@ void DecodeTests::flipsAgainstNaive()
     for (const size_t threads : { size_t(1), size_t(3) }) {
         const auto run = decodedFreely(form, kWhole, options, threads);
         QVERIFY2(run.ok(), run.ok() ? "" : issueText(run.issue()).c_str());
-        QCOMPARE(run->prompts, kPrompts);
+        QCOMPARE(run->continued.size(), kPrompts);
         QCOMPARE(run->newTokens, kNew);
         QCOMPARE(run->flips.size(), wanted.size());
         for (size_t i = 0; i < wanted.size(); ++i) {
@@ -219,6 +219,15 @@ void DecodeTests::flipsAgainstNaive()
             QCOMPARE(a.floatId, b.floatId);
             QCOMPARE(a.quantId, b.quantId);
             QVERIFY(std::abs(a.floatMargin - b.floatMargin) < 1e-5);
+        }
+        const Prepared x = smallDecoder(false, form), y = smallDecoder(true, form);
+        const DecodedPair pair { x.plan, y.plan, x.value("logits"), y.value("logits") };
+        for (size_t p = 0; p < kPrompts; ++p) { // whole texts, as of each prompt alone
+            const auto alone = continuedPrompt(pair, PromptData(form, kWhole), p, options, {});
+            const ContinuedPrompt& made = run->continued[p];
+            QVERIFY(alone.ok() && made.prompt == p && made.promptTokens == int64_t(kRead));
+            QVERIFY(made.floatIds == alone->floatIds && made.quantIds == alone->quantIds);
+            QCOMPARE(made.floatIds.size(), kNew);
         }
     }
 }

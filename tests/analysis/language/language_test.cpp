@@ -50,6 +50,7 @@ private slots:
     void promptsOfAFeed();
     void numbersAgainstNaive_data();
     void numbersAgainstNaive();
+    void worstGuess();
     void percentileLiesBetween();
 };
 
@@ -139,9 +140,9 @@ void LanguageTests::numbersAgainstNaive()
             ++losses;
         }
     }
-    std::vector<const std::vector<TokenScores>*> prompts;
+    std::vector<MeasuredPrompt> prompts;
     for (const auto& tokens : all)
-        prompts.push_back(&tokens);
+        prompts.push_back({ prompts.size(), &tokens });
     const LanguageRow row = languageRow(prompts, size_t(positions));
     QCOMPARE(row.prompts, size_t(kPrompts));
     QCOMPARE(double(row.positions), positions);
@@ -155,17 +156,38 @@ void LanguageTests::numbersAgainstNaive()
     QVERIFY(near(row.klMax, largest));
 }
 
+/// Another guess comes before a larger divergence.
+void LanguageTests::worstGuess()
+{
+    std::vector<TokenScores> one(3), two(2);
+    for (auto* tokens : { &one, &two })
+        for (TokenScores& token : *tokens)
+            token = { 0, 0, 0.5, 0 };
+    one[2].divergence = 2;
+    const auto worst = [&] { return languageRow({ { 4, &one }, { 6, &two } }, 5).worst; };
+    QVERIFY(worst() && worst()->prompt == 4 && worst()->position == 2 && !worst()->flipped);
+    two[1] = { 0, 0, 0.75, 1 };
+    QVERIFY(worst()->prompt == 6 && worst()->position == 1 && worst()->flipped && worst()->divergence == 0.75);
+    two[0] = { 0, 0, NAN, 1 }; // no distribution
+    QCOMPARE(worst()->position, size_t(1));
+    const float x[] { 1, 2, 0, 3 }, y[] { 2, 1, 0, 3 };
+    PromptTokens prompt { { 0, 1 }, { 1, 1 } };
+    std::vector<TokenScores> tokens;
+    scoreSums(x, y, { 2, 2 }, ScoreKind::Logits, { nullptr, &prompt, &tokens });
+    QVERIFY(tokens[0].flipped == 1 && tokens[1].flipped == 0);
+}
+
 void LanguageTests::percentileLiesBetween()
 {
     std::vector<TokenScores> tokens(101);
     for (size_t i = 0; i < tokens.size(); ++i)
         tokens[tokens.size() - 1 - i].divergence = double(i);
-    QCOMPARE(languageRow({ &tokens }, tokens.size()).klP99, Number(99.0));
+    QCOMPARE(languageRow({ { 0, &tokens } }, tokens.size()).klP99, Number(99.0));
     tokens.resize(51); // 100 down to 50
-    QCOMPARE(languageRow({ &tokens }, tokens.size()).klP99, Number(99.5));
+    QCOMPARE(languageRow({ { 0, &tokens } }, tokens.size()).klP99, Number(99.5));
     const std::vector<TokenScores> none(1);
-    QCOMPARE(languageRow({ &none }, 1).klMean, Number());
-    QCOMPARE(languageRow({ &none }, 1).floatLoss, Number());
+    QCOMPARE(languageRow({ { 0, &none } }, 1).klMean, Number());
+    QCOMPARE(languageRow({ { 0, &none } }, 1).floatLoss, Number());
 }
 
 QTEST_GUILESS_MAIN(LanguageTests)

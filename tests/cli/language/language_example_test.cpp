@@ -63,6 +63,40 @@ private slots:
         QVERIFY(most["backward"] < 0.5 * d["blamed"]["total"].get<double>());
     }
 
+    /// Also after they parted, and in words.
+    void bothContinuationsAreTold()
+    {
+        const QStringList free { kVersesInt4, "--data", kPrompts, "--decode", "free", "--prompt-tokens", "16",
+            "--new-tokens", "12" };
+        const json d = comparedVerses(free + QStringList { "--tokenizer", kTokenizer, "--html", file("page.html") });
+        const json& made = d["language"]["continuations"];
+        QCOMPARE(made.size(), size_t(8));
+        for (size_t p = 0; p < made.size(); ++p) {
+            QVERIFY(made[p]["prompt"] == p && made[p]["prompt_tokens"] == 16);
+            QVERIFY(made[p]["float_ids"].size() == 12 && made[p]["quantized_ids"].size() == 12);
+            const json& flip = d["language"]["first_flip"][p];
+            const size_t at = made[p]["position"];
+            QVERIFY(at == flip["position"] && made[p]["float_ids"][at] == flip["float_id"]);
+            QVERIFY(made[p]["quantized_ids"][at] == flip["quantized_id"]);
+        }
+        const std::string text = made[0]["float_text"], other = made[0]["quantized_text"];
+        QVERIFY(text.size() > 12 && text.find(' ') != std::string::npos && other != text);
+        QFile page(file("page.html"));
+        QVERIFY(page.open(QIODevice::ReadOnly));
+        const QByteArray html = page.readAll();
+        QVERIFY(html.contains("What each model goes on with"));
+        QVERIFY(html.contains(QString::fromStdString(text).trimmed().left(4).toHtmlEscaped().toUtf8()));
+        const json ids = comparedVerses(free);
+        QVERIFY(ids["language"]["continuations"][0]["float_text"].is_null());
+        QVERIFY(ids["language"]["continuations"][0]["float_ids"] == made[0]["float_ids"]);
+        const Outcome table
+            = quantscope(QStringList { "compare", kVerses } + free + QStringList { "--tokenizer", kTokenizer });
+        QVERIFY2(table.code == 0 && table.out.contains("what each model goes on with"), table.err.constData());
+        QVERIFY(table.out.contains("    quantized: "));
+        QS_EXPECT(2, QStringList { "--tokenizer" },
+            { "compare", kVerses, kVersesInt4, "--data", kPrompts, "--tokenizer", kTokenizer });
+    }
+
     void eightBitsForItAloneHelp()
     {
         const json recipe { { "format", "weight-only" }, { "weight_type", "int4" },
