@@ -189,7 +189,8 @@ QString groupToolTip(const DisplayBox& box)
     Tip tip(toQt(box.title));
     tip.add(tr("closed group"), toQt(box.subtitle));
     tip.add(tr("constants"), QString::number(box.weights.size()));
-    tip.paragraph(tr("The number is that of its worst tensor; the strip shows all, from top to bottom. "
+    tip.paragraph(tr("The number is that of its worst tensor; the strip shows all, from top to bottom, of "
+                     "repeated blocks the worst of each. "
                      "+ or a double click opens the group."));
     return tip.html();
 }

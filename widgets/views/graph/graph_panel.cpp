@@ -324,8 +324,12 @@ void GraphPanel::refreshLook()
         if (number.exact || number.value)
             look.boxes[b].fill = colour(number);
         const DisplayBox& box = scene->graph().boxes[b];
-        if (box.kind == DisplayBox::Kind::Group)
-            look.boxes[b].strip = stripOf(box.members, whole, metric, colour);
+        if (box.kind != DisplayBox::Kind::Group)
+            continue;
+        const BoxGroup& group = scene->content()->grouping.groups[box.group];
+        look.boxes[b].strip = group.kind == BoxGroup::Kind::Run
+            ? stripOfBlocks(box.members, group.blocks, whole, metric, colour)
+            : stripOf(box.members, whole, metric, colour);
     }
     markRecipe(look);
     markChosen(look);

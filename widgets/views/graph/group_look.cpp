@@ -65,4 +65,17 @@ std::vector<QColor> stripOf(const std::vector<uint32_t>& boxes, const std::vecto
     return strip;
 }
 
+std::vector<QColor> stripOfBlocks(const std::vector<uint32_t>& boxes, size_t blocks,
+    const std::vector<BoxNumber>& numbers, Metric metric, const std::function<QColor(const BoxNumber&)>& colour)
+{
+    const size_t parts = std::min(blocks, kStripParts), each = boxes.size() / blocks;
+    std::vector<QColor> strip;
+    for (size_t part = 0; part < parts; ++part) {
+        const auto at = [&](size_t p) { return boxes.begin() + static_cast<ptrdiff_t>(p * blocks / parts * each); };
+        const auto worst = worstOf({ at(part), at(part + 1) }, numbers, metric);
+        strip.push_back(worst ? colour(numbers[*worst]) : QColor());
+    }
+    return strip;
+}
+
 } // namespace qs
