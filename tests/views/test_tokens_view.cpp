@@ -5,14 +5,19 @@
 #include "core/onnx/write/export.h"
 #include "tests/support/small_decoder.h"
 #include "tests/views/support/example_window.h"
+#include "widgets/session/files/open_files.h"
 #include "widgets/views/language/blame_tree.h"
+#include "widgets/views/language/cache_names_dialog.h"
 #include "widgets/views/language/token_lines.h"
 #include "widgets/views/language/tokens_panel.h"
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
+#include <QDialogButtonBox>
 #include <QMenu>
+#include <QPushButton>
 #include <QSpinBox>
+#include <QTableWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -25,9 +30,8 @@ namespace {
 struct Files {
     QTemporaryDir folder;
     std::string path(const char* name) const { return folder.filePath(name).toStdString(); }
-    Status write(bool tokenizer) const
+    Status write(bool tokenizer, const DecoderForm& form) const
     {
-        const DecoderForm form { .cached = false };
         for (const bool quantized : { false, true }) {
             auto model = std::make_shared<Model>(smallDecoder(quantized, form).plan->model());
             model->path.clear(); // there is no file that it came from
@@ -44,9 +48,9 @@ struct Files {
                 ["<0x0A>", 0], ["g", 0], ["h", 0], ["i", 0]]}})");
         return {};
     }
-    std::string problem(bool tokenizer) const
+    std::string problem(bool tokenizer, const DecoderForm& form = { .cached = false }) const
     {
-        const Status written = write(tokenizer);
+        const Status written = write(tokenizer, form);
         return written.ok() ? std::string() : issueText(written.issue());
     }
     Inputs inputs() const
@@ -90,6 +94,9 @@ private slots:
     void promptFollowsTheSample();
     void modelsGoOn();
     void guessIsBlamed();
+    void worstGuessIsFound();
+    void secondModelIsAsked();
+    void cachesAreNamed();
     void keysAndMouse();
     void otherModelsSaySo();
     void modelsChangeWhileItIsLookedAt();
@@ -219,6 +226,91 @@ void TokensViewTest::guessIsBlamed()
     shown.session.selection().selectSample(1);
     QVERIFY(shown.ready());
     QVERIFY(!shown.panel.tree().isVisible());
+}
+
+void TokensViewTest::worstGuessIsFound()
+{
+    Files files;
+    QVERIFY2(files.problem(true).empty(), files.problem(true).c_str());
+    Shown shown(files.inputs());
+    QVERIFY(shown.ready());
+    const GuessPlace worst = *shown.session.comparison()->outputs[0].language->worst;
+    shown.session.selection().selectSample(worst.prompt == 0 ? 1 : 0);
+    QVERIFY(shown.ready());
+    QVERIFY(shown.panel.worstButton()->isEnabled());
+    shown.panel.worstButton()->click();
+    QVERIFY(shown.ready() && shown.panel.shownPrompt().look()->prompt == worst.prompt);
+    if (worst.position + 1 < kGiven) {
+        QVERIFY(shown.panel.flow().chosen() == std::optional(TokenFlow::Place { 0, worst.position + 1 }));
+        shown.panel.blameButton()->click();
+        QVERIFY(shown.idle());
+    }
+    QVERIFY(shown.panel.tree().topLevelItemCount() > 0);
+    QVERIFY(shown.panel.blameSummary().contains(QStringLiteral("behind token %1").arg(worst.position)));
+}
+
+/// B is the float model once more: it guesses what that guesses.
+void TokensViewTest::secondModelIsAsked()
+{
+    Files files;
+    QVERIFY2(files.problem(true).empty(), files.problem(true).c_str());
+    QVERIFY(QFile::copy(files.folder.filePath("a.onnx"), files.folder.filePath("c.onnx")));
+    Shown shown(files.inputs());
+    QVERIFY(shown.ready());
+    QVERIFY(!shown.panel.models()->isVisible());
+    openOther(shown.session, { files.path("c.onnx"), std::nullopt });
+    QVERIFY(shown.ready() && shown.session.snapshot()->other);
+    QVERIFY(shown.panel.models()->isVisible());
+    const auto divergence = [&] {
+        double sum = 0;
+        for (const PromptToken& token : shown.panel.shownPrompt().look()->tokens)
+            sum += token.scores.divergence;
+        return sum;
+    };
+    QVERIFY(divergence() > 0);
+    shown.panel.continueButton()->click();
+    QVERIFY(shown.idle() && shown.panel.flow().lines().size() == 3);
+    shown.panel.models()->setCurrentIndex(1);
+    QVERIFY(shown.ready());
+    QVERIFY(divergence() == 0 && shown.panel.flow().lines().size() == 1); // what A went on with is gone
+    shown.panel.continueButton()->click();
+    QVERIFY(shown.idle());
+    const auto& lines = shown.panel.flow().lines();
+    for (size_t i = 0; i < lines[1].boxes.size(); ++i)
+        QCOMPARE(lines[1].boxes[i].text, lines[2].boxes[i].text);
+    shown.panel.flow().choose(TokenFlow::Place { 0, 3 });
+    shown.panel.blameButton()->click();
+    QVERIFY(shown.idle());
+    QCOMPARE(shown.panel.tree().topLevelItemCount(), 0); // nothing moves anything
+    openOther(shown.session, {});
+    QVERIFY(shown.ready());
+    QVERIFY(!shown.panel.models()->isVisible() && divergence() > 0);
+}
+
+/// Names of caches that tell nothing are chosen by hand.
+void TokensViewTest::cachesAreNamed()
+{
+    Files files;
+    const DecoderForm form { .past = "past_memory", .present = "kept" };
+    QVERIFY2(files.problem(true, form).empty(), files.problem(true, form).c_str());
+    Shown shown(files.inputs());
+    QVERIFY(shown.ready());
+    shown.panel.continueButton()->click();
+    QVERIFY(shown.idle() && shown.panel.flow().lines().size() == 1); // no output is known to become it
+    shown.panel.continueButton()->menu()->actions().back()->trigger();
+    auto* dialog = shown.panel.findChild<CacheNamesDialog*>();
+    QVERIFY(dialog && dialog->table()->rowCount() == 1);
+    QCOMPARE(dialog->table()->item(0, 0)->text(), QStringLiteral("past_memory"));
+    QCOMPARE(dialog->outputOf(0)->currentIndex(), 0);
+    dialog->outputOf(0)->setCurrentText(QStringLiteral("kept"));
+    dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Apply)->click();
+    shown.panel.continueButton()->click();
+    QVERIFY(shown.idle());
+    QCOMPARE(shown.panel.flow().lines().size(), size_t(3));
+    shown.panel.flow().choose(TokenFlow::Place { 1, 2 });
+    shown.panel.blameButton()->click();
+    QVERIFY(shown.idle());
+    QVERIFY(shown.panel.blameSummary().contains(QStringLiteral("at new token 2")));
 }
 
 void TokensViewTest::keysAndMouse()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/language/free_decoding.h"
 
+#include "core/analysis/decode/cache_pairs.h"
+#include "core/analysis/decode/prompt_inputs.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/project/language/language_output.h"
 #include "core/project/snapshot/inputs.h"
@@ -58,6 +60,28 @@ Result<ContinuedPrompt> continuedPromptOf(const Snapshot& snapshot, size_t promp
     const WorkContext work = workFor(snapshot.inputs, progress, cancel);
     QS_TRY(const DecodedPair pair, decodedPair(snapshot, snapshot.comparison->outputs[place], work.memoryBytes()));
     return atData(continuedPrompt(pair, *snapshot.data, prompt, options, work), snapshot);
+}
+
+CacheChoices cacheChoices(const Snapshot& snapshot)
+{
+    const auto place = languageOutput(snapshot);
+    if (!place || !snapshot.floatFile)
+        return {};
+    const Plan& plan = *snapshot.floatFile->plan;
+    const Graph& graph = plan.graph();
+    const ValueId scores = graph.findValue(snapshot.comparison->outputs[*place].name);
+    const auto prompt = scores.valid() ? promptInputs(plan, scores) : std::nullopt;
+    if (!prompt)
+        return {};
+    CacheChoices choices;
+    for (size_t i = 0; i < graph.inputs().size(); ++i)
+        if (i != prompt->ids && prompt->mask != i && prompt->places != i)
+            choices.inputs.push_back(graph.value(graph.inputs()[i]).name);
+    for (const ValueId output : graph.outputs())
+        if (output != scores)
+            choices.outputs.push_back(graph.value(output).name);
+    choices.found = cachePairs(graph);
+    return choices;
 }
 
 } // namespace qs

@@ -6,6 +6,9 @@
 #include "core/base/work/progress.h"
 #include "core/project/snapshot/snapshot.h"
 
+#include <string>
+#include <vector>
+
 namespace qs {
 
 /// The snapshot with what its language models say when each continues the prompts with its own tokens: `freeRun` of the
@@ -17,5 +20,14 @@ Result<SnapshotPtr> withFreeRun(
 /// What both models make of one prompt, each with its own tokens. Issues as above.
 Result<ContinuedPrompt> continuedPromptOf(const Snapshot& snapshot, size_t prompt, const FreeDecoding& options,
     const ProgressFn& progress, const CancelToken& cancel);
+
+/// Names by which caches of the float model are carried from token to token.
+struct CacheChoices {
+    std::vector<std::string> inputs; ///< that may be caches: neither tokens, mask nor places
+    std::vector<std::string> outputs; ///< that may become one
+    CarryNames found; ///< pairs that names tell
+};
+/// Empty where no output guesses next tokens.
+CacheChoices cacheChoices(const Snapshot& snapshot);
 
 } // namespace qs

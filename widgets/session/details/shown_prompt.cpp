@@ -54,6 +54,11 @@ ReadWords readWords(const QString& file, const ReadWords& known)
 
 } // namespace
 
+SnapshotPtr comparisonWith(const SnapshotPtr& snapshot, AskedModel model)
+{
+    return model == AskedModel::Second && snapshot->other ? snapshot->other->snapshot : snapshot;
+}
+
 ShownPrompt::ShownPrompt(Session& session, QObject* parent)
     : ShownCheck(session, QStringLiteral("prompt"), parent)
 {
@@ -74,13 +79,23 @@ void ShownPrompt::setTokenizer(const QString& file)
     ask();
 }
 
+void ShownPrompt::setModel(AskedModel model)
+{
+    if (model == m_model)
+        return;
+    m_model = model;
+    m_look.reset();
+    ask();
+}
+
 bool ShownPrompt::wanted(const Snapshot& snapshot) const { return languageOutput(snapshot).ok(); }
 
 ShownCheck::Work ShownPrompt::work()
 {
     m_prompt = prompt();
-    return [this, sample = m_prompt, told = m_tokenizer, known = m_words](
-               const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
+    return [this, sample = m_prompt, told = m_tokenizer, known = m_words, model = m_model](
+               const SnapshotPtr& both, const JobContext& job) -> Result<std::function<void()>> {
+        const SnapshotPtr now = comparisonWith(both, model);
         QS_TRY(const auto outputs, sampleOutputs(detailInputs(*now), sample, detailWork(*now, job)));
         QS_TRY(PromptLook look, promptLook(*now, outputs, sample));
         const ReadWords words = readWords(told.isEmpty() ? foundTokenizer(*now) : told, known);
@@ -97,12 +112,19 @@ ShownContinuation::ShownContinuation(Session& session, QObject* parent)
     watch(true); // runs when it is asked for, and then for somebody
 }
 
-void ShownContinuation::continuePrompt(size_t prompt, size_t newTokens)
+void ShownContinuation::continuePrompt(size_t prompt, size_t newTokens, AskedModel model)
 {
     m_prompt = prompt;
+    m_model = model;
     m_options.newTokens = newTokens;
     m_made.reset();
     ask();
+}
+
+void ShownContinuation::setCarry(const CarryNames& carry)
+{
+    m_options.carry = carry;
+    drop();
 }
 
 void ShownContinuation::forget()
@@ -113,8 +135,9 @@ void ShownContinuation::forget()
 
 ShownCheck::Work ShownContinuation::work()
 {
-    return [this, prompt = *m_prompt, options = m_options](
-               const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
+    return [this, prompt = *m_prompt, options = m_options, model = m_model](
+               const SnapshotPtr& both, const JobContext& job) -> Result<std::function<void()>> {
+        const SnapshotPtr now = comparisonWith(both, model);
         QS_TRY(ContinuedPrompt made, continuedPromptOf(*now, prompt, options, job.progress, job.cancel));
         return std::function<void()>([this, made = std::move(made)] { m_made = made; });
     };
@@ -126,9 +149,10 @@ ShownBlame::ShownBlame(Session& session, QObject* parent)
     watch(true);
 }
 
-void ShownBlame::blame(const BlameRequest& request)
+void ShownBlame::blame(const BlameRequest& request, AskedModel model)
 {
     m_request = request;
+    m_model = model;
     m_found.reset();
     ask();
 }
@@ -141,12 +165,12 @@ void ShownBlame::forget()
 
 ShownCheck::Work ShownBlame::work()
 {
-    return
-        [this, request = *m_request](const SnapshotPtr& now, const JobContext& job) -> Result<std::function<void()>> {
-            QS_TRY(TokenBlame blame, blameOf(*now, request, job.progress, job.cancel));
-            auto found = std::make_shared<const TokenBlame>(std::move(blame));
-            return std::function<void()>([this, found] { m_found = found; });
-        };
+    return [this, request = *m_request, model = m_model](
+               const SnapshotPtr& both, const JobContext& job) -> Result<std::function<void()>> {
+        QS_TRY(TokenBlame blame, blameOf(*comparisonWith(both, model), request, job.progress, job.cancel));
+        auto found = std::make_shared<const TokenBlame>(std::move(blame));
+        return std::function<void()>([this, found] { m_found = found; });
+    };
 }
 
 } // namespace qs

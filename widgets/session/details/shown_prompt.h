@@ -19,6 +19,14 @@ struct ReadWords {
     QString problem;
 };
 
+/// Which quantized model is asked beside the float one.
+enum class AskedModel {
+    First,
+    Second, ///< B, where there is one
+};
+/// The comparison with it.
+SnapshotPtr comparisonWith(const SnapshotPtr& snapshot, AskedModel model);
+
 /// What two language models say along the chosen sample (none: the first), and how its tokens are written.
 class ShownPrompt : public ShownCheck {
     Q_OBJECT
@@ -29,6 +37,7 @@ public:
     const TokenWords* words() const { return m_words.words.get(); }
     QString tokenizerProblem() const { return m_words.problem; } ///< why it is not read
     void setTokenizer(const QString& file); ///< empty: whichever there is
+    void setModel(AskedModel model);
     size_t prompt() const; ///< number of the sample
 
 protected:
@@ -39,6 +48,7 @@ protected:
 
 private:
     QString m_tokenizer; ///< told
+    AskedModel m_model = AskedModel::First;
     size_t m_prompt = 0; ///< looked at, or asked for
     std::optional<PromptLook> m_look;
     ReadWords m_words;
@@ -49,7 +59,8 @@ class ShownContinuation : public ShownCheck {
     Q_OBJECT
 public:
     explicit ShownContinuation(Session& session, QObject* parent = nullptr);
-    void continuePrompt(size_t prompt, size_t newTokens);
+    void continuePrompt(size_t prompt, size_t newTokens, AskedModel model);
+    void setCarry(const CarryNames& carry); ///< by which names from then on
     using ShownCheck::drop; ///< of another prompt
     const ContinuedPrompt* made() const { return m_made ? &*m_made : nullptr; }
     const FreeDecoding& options() const { return m_options; }
@@ -63,6 +74,7 @@ protected:
 private:
     std::optional<size_t> m_prompt; ///< asked for
     FreeDecoding m_options;
+    AskedModel m_model = AskedModel::First;
     std::optional<ContinuedPrompt> m_made;
 };
 
@@ -71,7 +83,7 @@ class ShownBlame : public ShownCheck {
     Q_OBJECT
 public:
     explicit ShownBlame(Session& session, QObject* parent = nullptr);
-    void blame(const BlameRequest& request);
+    void blame(const BlameRequest& request, AskedModel model);
     using ShownCheck::drop; ///< of another guess
     std::shared_ptr<const TokenBlame> found() const { return m_found; }
 
@@ -83,6 +95,7 @@ protected:
 
 private:
     std::optional<BlameRequest> m_request; ///< asked for
+    AskedModel m_model = AskedModel::First;
     std::shared_ptr<const TokenBlame> m_found;
 };
 

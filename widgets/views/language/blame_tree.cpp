@@ -24,6 +24,11 @@ public:
         setToolTip(Part, toQt(unit.unit));
         setText(Forward, numberText(unit.forward));
         setText(Backward, numberText(unit.backward));
+        if (unit.alone && unit.restored)
+            for (const int column : { Forward, Backward })
+                setToolTip(column,
+                    BlameTree::tr("alone in the float model %1; undone if it alone were float %2")
+                        .arg(numberText(unit.alone), numberText(unit.restored)));
         for (const int column : { Forward, Backward })
             setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
         const bool inside = unit.kind == BlameKind::WeightBlock || unit.kind == BlameKind::Cache;

@@ -9,6 +9,7 @@
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/language/blame_tree.h"
+#include "widgets/views/language/cache_names_dialog.h"
 #include "widgets/views/language/token_lines.h"
 
 #include <QActionGroup>
@@ -68,7 +69,12 @@ TokensPanel::TokensPanel(Session& session, QWidget* parent)
     , m_found(session)
     , m_number(new QSpinBox(this))
     , m_colours(new ElidedCombo(this))
+    , m_models(new ElidedCombo(this))
     , m_continue(outlinedButton(tr("Continue"), tr("Let each model go on with its own tokens"), this))
+    , m_worst(outlinedButton(tr("Worst"),
+          tr("Go to the token to look at first, of all prompts: the models guess different ones, and their guesses are "
+             "furthest apart"),
+          this))
     , m_blame(outlinedButton(tr("Blame"),
           tr("Find which layers and nodes moved the guess of the chosen token (Enter, double click)"), this))
     , m_flow(new TokenFlow(this))
@@ -116,8 +122,13 @@ void TokensPanel::buildTools()
     m_number->setToolTip(tr("Which prompt: the chosen sample"));
     m_colours->setAccessibleName(tr("Colour of the tokens"));
     m_colours->addItems({ tr("KL divergence"), tr("loss, quantized − float") });
+    m_models->setAccessibleName(tr("Quantized model that is asked"));
+    m_models->setToolTip(tr("Which of the two quantized models is held against the float one"));
+    m_models->addItems({ tr("A"), tr("B") });
     header()->addTool(m_number);
+    header()->addTool(m_models);
     header()->addTool(m_colours);
+    header()->addTool(m_worst);
     header()->addTool(m_continue);
     header()->addTool(m_blame);
     m_continue->setPopupMode(QToolButton::MenuButtonPopup);
@@ -132,6 +143,9 @@ void TokensPanel::buildTools()
         action->setChecked(count == m_newTokens);
         counts->addAction(action);
     }
+    menu->addSeparator();
+    menu->addAction(tr("Caches…"), this, &TokensPanel::askForCaches)
+        ->setToolTip(tr("Which output becomes which input for the next token"));
     m_continue->setMenu(menu);
     m_legend->setTextFormat(Qt::RichText);
 }
@@ -147,6 +161,8 @@ void TokensPanel::connectAll()
     connect(m_number, &QSpinBox::valueChanged, this,
         [this](int prompt) { m_session.selection().selectSample(size_t(prompt)); });
     connect(m_colours, &QComboBox::currentIndexChanged, this, &TokensPanel::refresh);
+    connect(m_models, &QComboBox::currentIndexChanged, this, &TokensPanel::chooseModel);
+    connect(m_worst, &QToolButton::clicked, this, &TokensPanel::goToWorst);
     connect(m_continue, &QToolButton::clicked, this, &TokensPanel::continuePrompt);
     connect(m_blame, &QToolButton::clicked, this, &TokensPanel::blame);
     connect(m_flow, &TokenFlow::activated, this, &TokensPanel::blame);
@@ -173,9 +189,53 @@ void TokensPanel::forgetOthers()
     }
 }
 
+AskedModel TokensPanel::model() const { return AskedModel(std::max(m_models->currentIndex(), 0)); }
+
+void TokensPanel::chooseModel()
+{
+    m_continuation.drop();
+    m_asked.reset();
+    m_found.drop();
+    m_prompt.setModel(model());
+    refresh();
+}
+
+const LanguageRow* TokensPanel::language() const
+{
+    const SnapshotPtr now = comparisonWith(m_session.snapshot(), model());
+    const auto output = languageOutput(*now);
+    return output.ok() ? &*now->comparison->outputs[*output].language : nullptr;
+}
+
+void TokensPanel::goToWorst()
+{
+    const LanguageRow* const row = language();
+    if (!row || !row->worst)
+        return;
+    m_sought = row->worst;
+    m_session.selection().selectSample(m_sought->prompt);
+    chooseWorst();
+}
+
+void TokensPanel::chooseWorst()
+{
+    if (!m_sought || !m_prompt.look() || m_prompt.look()->prompt != m_sought->prompt)
+        return;
+    const GuessPlace guess = *m_sought;
+    m_sought.reset();
+    if (guess.position + 1 < m_prompt.look()->tokens.size())
+        return m_flow->choose(TokenFlow::Place { 0, guess.position + 1 });
+    m_flow->choose({}); // behind the last token there is none to choose
+    m_asked = BlameRequest { guess.prompt, guess.position, {} };
+    m_found.blame(*m_asked, model());
+}
+
 void TokensPanel::refresh()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
+    m_models->setVisible(snapshot->other != nullptr);
+    if (!snapshot->other && model() == AskedModel::Second)
+        m_models->setCurrentIndex(0);
     const PromptLook* look = m_prompt.look();
     m_hint->setText(!snapshot->comparison ? whyNothingCompared(*snapshot)
             : !languageOutput(*snapshot).ok()
@@ -206,6 +266,7 @@ void TokensPanel::refresh()
     m_number->setRange(0, snapshot->data ? int(snapshot->data->samples()) - 1 : 0);
     m_number->setValue(int(m_prompt.prompt()));
     showBlame();
+    chooseWorst();
     refreshInfo();
 }
 
@@ -217,6 +278,8 @@ void TokensPanel::refreshInfo()
     m_flow->setStale(stale);
     m_number->setEnabled(look);
     m_colours->setEnabled(look);
+    const LanguageRow* const row = language();
+    m_worst->setEnabled(look && row && row->worst);
     m_continue->setEnabled(look && !m_continuation.running());
     m_blame->setEnabled(look && request() && !m_found.running());
     QString info = look ? tr("of %1").arg(snapshot->data->samples()) : QString();
@@ -244,14 +307,24 @@ std::optional<BlameRequest> TokensPanel::request() const
 void TokensPanel::continuePrompt()
 {
     if (m_prompt.look())
-        m_continuation.continuePrompt(m_prompt.prompt(), m_newTokens);
+        m_continuation.continuePrompt(m_prompt.prompt(), m_newTokens, model());
+}
+
+void TokensPanel::askForCaches()
+{
+    CacheChoices choices = cacheChoices(*m_session.snapshot());
+    const CarryNames& chosen = m_continuation.options().carry;
+    auto* dialog = new CacheNamesDialog(
+        { std::move(choices.inputs), std::move(choices.outputs), chosen.empty() ? choices.found : chosen },
+        [this](const CarryNames& names) { m_continuation.setCarry(names); }, this);
+    dialog->open();
 }
 
 void TokensPanel::blame()
 {
     m_asked = request();
     if (m_asked)
-        m_found.blame(*m_asked);
+        m_found.blame(*m_asked, model());
 }
 
 void TokensPanel::showBlame()
