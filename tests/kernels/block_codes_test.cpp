@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/codes/block_codes.h"
+#include "core/kernels/codes/block_dots.h"
+#include "core/kernels/codes/dot_product.h"
+#include "core/kernels/product/block_rows.h"
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 using namespace qs;
 using qs::test::RandomData;
@@ -21,7 +25,7 @@ struct Weights {
     std::vector<float> scale, zeroPoint;
     BlockCodes view;
 
-    Weights(int64_t rows, int64_t depth, int64_t blockSize, int bits)
+    Weights(int64_t rows, int64_t depth, int64_t blockSize, int bits, bool oneZeroPoint = false)
     {
         RandomData random(kSeed);
         const int64_t blocks = (depth + blockSize - 1) / blockSize;
@@ -30,6 +34,8 @@ struct Weights {
         zeroPoint = random.integers<float>(rows * blocks, 0, (1 << bits) - 1);
         zeroPoint[0] = 0;
         zeroPoint.back() = float((1 << bits) - 1);
+        if (oneZeroPoint)
+            std::ranges::fill(zeroPoint, float(1 << (bits - 1)));
         view = { codes.data(), scale.data(), zeroPoint.data(), nullptr, rows, depth, blocks, blockSize };
     }
 };
@@ -42,8 +48,11 @@ private slots:
     void dequantizes();
     void followsGroups();
     void quantizesRows();
+    void codesRowsAlike();
     void multiplies_data();
     void multiplies();
+    void multipliesFloats_data() { multiplies_data(); }
+    void multipliesFloats();
     void tables();
 };
 
@@ -107,7 +116,8 @@ void BlockCodesTest::multiplies_data()
     for (int bits : { 2, 4, 8 })
         for (int block : { 16, 32, 64, 128, 256 })
             for (int depth : { 1, 15, 16, 17, 255, 300 })
-                QTest::addRow("%d bits, blocks of %d, depth %d", bits, block, depth) << 7 << depth << block << bits;
+                QTest::addRow("%d bits, blocks of %d, depth %d", bits, block, depth)
+                    << (depth % 2 ? 7 : 101) << depth << block << bits;
 }
 
 void BlockCodesTest::multiplies()
@@ -116,19 +126,72 @@ void BlockCodesTest::multiplies()
     QFETCH(int, depth);
     QFETCH(int, block);
     QFETCH(int, bits);
-    const Weights weights(rows, depth, block, bits);
-    const WideBlocks w = widenBlocks(weights.view);
-    RandomData random(kSeed + 1);
-    std::vector<float> x = random.floats(depth);
-    std::vector<int8_t> codes(size_t(w.blocks * block));
-    std::vector<float> scale(static_cast<size_t>(w.blocks));
-    quantizeBlocks(x.data(), depth, block, codes.data(), scale.data());
-    for (size_t i = 0; i < codes.size(); i += 3) // extremes
-        codes[i] = int8_t(i % 2 ? -127 : 127);
-    std::vector<float> fast(static_cast<size_t>(rows)), reference(static_cast<size_t>(rows));
-    multiplyBlocks(codes.data(), scale.data(), w, fast.data());
-    multiplyBlocksReference(codes.data(), scale.data(), w, reference.data());
-    QVERIFY2(fast == reference, qPrintable(QStringLiteral("seed %1").arg(kSeed)));
+    for (int rowsOfA : { 1, 3, 8, 9 })
+        for (bool oneZeroPoint : { true, false }) {
+            const Weights weights(rows, depth, block, bits, oneZeroPoint);
+            const BlockPanels w = packBlocks(weights.view, bits);
+            QCOMPARE(w.zeroPoint.empty(), oneZeroPoint);
+            RandomData random(kSeed + 1);
+            const std::vector<float> x = random.floats(rowsOfA * depth);
+            CodedRows a(rowsOfA, w.blocks, block);
+            for (int row = 0; row < rowsOfA; ++row)
+                codeRow(x.data() + row * depth, depth, row, a);
+            std::vector<float> fast(size_t(rowsOfA * rows), -1), reference = fast;
+            multiplyCodes(a, w, 0, w.panels(), fast.data());
+            multiplyCodesReference(a, w, 0, w.panels(), reference.data());
+            QVERIFY2(fast == reference, qPrintable(QStringLiteral("seed %1").arg(kSeed)));
+        }
+}
+
+void BlockCodesTest::codesRowsAlike()
+{
+    RandomData random(kSeed + 2);
+    for (int depth : { 1, 16, 37, 300 })
+        for (int block : { 16, 32, 128 }) {
+            std::vector<float> x = random.floats(depth);
+            for (size_t i = 0; i < x.size(); i += 5)
+                x[i] = float(int(i) % 255 - 127) + 0.5f; // ties, where the largest is 127
+            x[0] = depth == 37 ? std::numeric_limits<float>::quiet_NaN() : -127;
+            x.back() = depth == 300 ? std::numeric_limits<float>::infinity() : 127.0f;
+            const int64_t blocks = (depth + block - 1) / block;
+            std::vector<int8_t> codes(size_t(blocks * block), 99);
+            std::vector<float> scale(static_cast<size_t>(blocks));
+            quantizeBlocks(x.data(), depth, block, codes.data(), scale.data());
+            CodedRows fast(2, blocks, block);
+            codeRow(x.data(), depth, 1, fast);
+            QCOMPARE(std::vector<int8_t>(fast.codes.begin() + blocks * block, fast.codes.end()), codes);
+            QCOMPARE(std::vector<float>(fast.scale.begin() + blocks, fast.scale.end()), scale);
+            for (int64_t b = 0; b < blocks; ++b)
+                QCOMPARE(fast.sum[size_t(blocks + b)],
+                    std::accumulate(codes.begin() + b * block, codes.begin() + (b + 1) * block, 0));
+        }
+}
+
+void BlockCodesTest::multipliesFloats()
+{
+    QFETCH(int, rows);
+    QFETCH(int, depth);
+    QFETCH(int, block);
+    QFETCH(int, bits);
+    if (!hasBlockRows())
+        QSKIP("this CPU has no fused multiplication and addition");
+    for (int rowsOfX : { 1, 3, 4, 13 }) {
+        const Weights weights(rows, depth, block, bits, rowsOfX == 3);
+        const BlockPanels w = packBlocks(weights.view, bits);
+        std::vector<float> dense(size_t(depth * rows));
+        dequantizeBlocks(weights.view, dense.data());
+        RandomData random(kSeed + 3);
+        const std::vector<float> x = random.floats(rowsOfX * depth);
+        std::vector<float> y(size_t(rowsOfX * rows), -1), wanted(y.size(), 0);
+        for (int m = 0; m < rowsOfX; ++m)
+            for (int k = 0; k < depth; ++k)
+                for (int r = 0; r < rows; ++r) {
+                    float& sum = wanted[size_t(m * rows + r)];
+                    sum = std::fma(x[size_t(m * depth + k)], dense[size_t(k * rows + r)], sum);
+                }
+        multiplyBlockRows(x.data(), rowsOfX, w, 0, w.panels(), y.data());
+        QVERIFY2(y == wanted, qPrintable(QStringLiteral("seed %1, %2 rows").arg(kSeed).arg(rowsOfX)));
+    }
 }
 
 void BlockCodesTest::tables()

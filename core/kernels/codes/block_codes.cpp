@@ -49,32 +49,4 @@ void quantizeBlocks(const float* x, int64_t depth, int64_t blockSize, int8_t* co
     }
 }
 
-WideBlocks widenBlocks(const BlockCodes& b)
-{
-    WideBlocks w { b.rows, b.blocks, b.blockSize, {}, {} };
-    w.codes.assign(static_cast<size_t>(b.rows * b.blocks * b.blockSize), 0);
-    w.scale.assign(b.scale, b.scale + b.rows * b.blocks);
-    for (int64_t r = 0; r < b.rows; ++r)
-        for (int64_t k = 0; k < b.depth; ++k) {
-            const int64_t at = r * b.blocks * b.blockSize + k;
-            w.codes[static_cast<size_t>(at)]
-                = static_cast<int16_t>(int(b.codes[at]) - int(b.zeroPoint[r * b.blocks + k / b.blockSize]));
-        }
-    return w;
-}
-
-void multiplyBlocksReference(const int8_t* a, const float* aScale, const WideBlocks& b, float* out) noexcept
-{
-    for (int64_t r = 0; r < b.rows; ++r) {
-        double total = 0;
-        for (int64_t block = 0; block < b.blocks; ++block) {
-            int64_t sum = 0;
-            for (int64_t k = block * b.blockSize; k < (block + 1) * b.blockSize; ++k)
-                sum += int64_t(a[k]) * b.codes[static_cast<size_t>(r * b.blocks * b.blockSize + k)];
-            total += double(aScale[block]) * double(b.scale[static_cast<size_t>(r * b.blocks + block)]) * double(sum);
-        }
-        out[r] = float(total);
-    }
-}
-
 } // namespace qs

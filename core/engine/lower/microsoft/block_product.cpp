@@ -5,12 +5,13 @@
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
-#include "core/kernels/codes/block_codes.h"
+#include "core/kernels/product/block_rows.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/packed_rows.h"
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 /// Products with weights stored in small blocks: MatMulNBits, MatMulBnb4.
@@ -109,11 +110,13 @@ bool quantizesRows(const BlockAttributes& a, const BlockWeights& w)
     return a.accuracy == 4 && w.group.empty() && w.wholeZeroPoints && (a.bits != 2 || a.blockSize >= 32);
 }
 
-/// What a product with prepared weights needs: one of the two.
+/// What a product with prepared weights needs: panels of codes, or a product by `dense`, depth x columns.
 struct PreparedWeights {
-    std::optional<WideBlocks> wide; ///< rows are quantized
-    std::shared_ptr<const InnerOp> product; ///< by `dense`, depth x columns
+    std::optional<BlockPanels> panels;
+    bool codedRows = false; ///< with panels: rows are quantized
+    std::shared_ptr<const InnerOp> product;
     Tensor dense;
+    std::string kernel() const { return product ? product->kernel() : codedRows ? "int8 blocks" : "float blocks"; }
 };
 
 Result<PreparedWeights> prepareDense(Tensor dense, KernelMode mode)
@@ -128,9 +131,11 @@ Result<PreparedWeights> prepareDense(Tensor dense, KernelMode mode)
 
 Result<PreparedWeights> prepare(const BlockAttributes& a, const BlockWeights& w, KernelMode mode)
 {
-    if (quantizesRows(a, w)) {
+    const bool coded = quantizesRows(a, w);
+    if (coded || (w.group.empty() && mode != KernelMode::Reference && hasBlockRows())) {
         PreparedWeights p;
-        p.wide = widenBlocks(w.view);
+        p.panels = packBlocks(w.view, static_cast<int>(a.bits));
+        p.codedRows = coded;
         return p;
     }
     Tensor dense = Tensor::allocate(DType::Float32, { a.depth, a.columns });
@@ -138,22 +143,62 @@ Result<PreparedWeights> prepare(const BlockAttributes& a, const BlockWeights& w,
     return prepareDense(std::move(dense), mode);
 }
 
+/// Calls work(first, last) for parts of the panels.
+void eachPanels(const StepContext& s, int64_t panels, const std::function<void(int64_t, int64_t)>& work)
+{
+    constexpr int64_t kTogether = 4, kParts = 4; // panels that a kernel takes at once; parts for each thread
+    const int64_t parts = s.workers() == 1 ? 1 : static_cast<int64_t>(s.workers()) * kParts;
+    const int64_t each = (panels + parts * kTogether - 1) / (parts * kTogether) * kTogether;
+    s.parallel(static_cast<size_t>((panels + each - 1) / each), [&](size_t part, size_t) {
+        const int64_t first = static_cast<int64_t>(part) * each;
+        work(first, std::min(panels, first + each));
+    });
+}
+
+void multiplyCoded(const StepContext& s, const BlockPanels& w, const Tensor& rows, KernelMode mode, float* y)
+{
+    constexpr int64_t kLargestBlock = int64_t(1) << 15; // whose sums fit 32 bits
+    const int64_t depth = rows.dim(1);
+    CodedRows coded(rows.dim(0), w.blocks, w.blockSize);
+    const float* x = rows.data<float>().data();
+    s.parallel(static_cast<size_t>(coded.rows),
+        [&](size_t row, size_t) { codeRow(x + int64_t(row) * depth, depth, int64_t(row), coded); });
+    const bool naive = mode == KernelMode::Reference || w.blockSize > kLargestBlock;
+    const auto multiply = naive ? multiplyCodesReference : multiplyCodes;
+    eachPanels(s, w.panels(), [&](int64_t first, int64_t last) { multiply(coded, w, first, last, y); });
+}
+
 /// Rows x columns floats.
 Result<Tensor> multiplyRows(const StepContext& s, const PreparedWeights& p, const Tensor& rows, KernelMode mode)
 {
     if (p.product)
         return p.product->run(s, { &rows, &p.dense });
-    const WideBlocks& w = *p.wide;
+    const BlockPanels& w = *p.panels;
     Tensor y = s.allocate(DType::Float32, { rows.dim(0), w.rows });
-    std::vector<int8_t> codes(static_cast<size_t>(w.blocks * w.blockSize));
-    std::vector<float> scale(static_cast<size_t>(w.blocks));
-    const auto multiply = mode == KernelMode::Reference ? multiplyBlocksReference : multiplyBlocks;
-    for (int64_t r = 0; r < rows.dim(0); ++r) {
-        const int64_t depth = rows.dim(1);
-        quantizeBlocks(rows.data<float>().data() + r * depth, depth, w.blockSize, codes.data(), scale.data());
-        multiply(codes.data(), scale.data(), w, y.fill<float>().data() + r * w.rows);
-    }
+    float* to = y.fill<float>().data();
+    if (rows.dim(0) == 0)
+        return y;
+    if (p.codedRows)
+        multiplyCoded(s, w, rows, mode, to);
+    else
+        eachPanels(s, w.panels(), [&](int64_t first, int64_t last) {
+            multiplyBlockRows(rows.data<float>().data(), rows.dim(0), w, first, last, to);
+        });
     return y;
+}
+
+/// y + bias, in place.
+Status addBias(const StepContext& s, const Tensor& bias, Tensor& y)
+{
+    const int64_t columns = y.dim(1);
+    if (bias.count() != columns)
+        return misfit("the bias", bias, columns);
+    const Tensor add = asWork<float>(s, bias);
+    const float* b = add.data<float>().data();
+    float* to = y.fill<float>().data();
+    for (int64_t row = 0; row < y.dim(0); ++row, to += columns)
+        std::transform(to, to + columns, b, to, std::plus());
+    return {};
 }
 
 /// A x weights (+ bias), in the type of A.
@@ -168,16 +213,8 @@ Status runProduct(StepContext& s, const PreparedWeights& p, int64_t depth, const
     const Tensor rows = asWork<float>(s, a).reshaped({ product(a.shape(), 0, a.rank() - 1), depth });
     QS_TRY(Tensor y, multiplyRows(s, p, rows, mode));
     const int64_t columns = y.dim(1);
-    if (bias) {
-        if (bias->count() != columns)
-            return misfit("the bias", *bias, columns);
-        const Tensor add = asWork<float>(s, *bias);
-        Tensor sum = s.allocate(DType::Float32, y.shape());
-        for (int64_t i = 0; i < y.count(); ++i)
-            sum.fill<float>()[static_cast<size_t>(i)]
-                = y.data<float>()[static_cast<size_t>(i)] + add.data<float>()[static_cast<size_t>(i % columns)];
-        y = std::move(sum);
-    }
+    if (bias)
+        QS_CHECK(addBias(s, *bias, y));
     Shape shape = a.shape();
     shape.back() = columns;
     s.setOutput(0, fromWork<float>(s, y.reshaped(std::move(shape)), a.dtype()));
@@ -195,7 +232,7 @@ Result<LoweredNode> lowerMatMulNBits(const LowerContext& c)
         QS_TRY(PreparedWeights p, prepare(a, *w, c.mode));
         packed = std::make_shared<const PreparedWeights>(std::move(p));
     }
-    const std::string kernel = packed && packed->product ? packed->product->kernel() : "int8 blocks";
+    const std::string kernel = packed ? packed->kernel() : "int8 blocks";
     return LoweredNode { [a, packed, mode = c.mode](StepContext& s) -> Status {
                             QS_CHECK(needInputs(s, 3));
                             if (packed)
