@@ -100,8 +100,11 @@ private:
 bool isEmptyCacheOfAnother(const InputSpec& input, const ArrayArchive& archive)
 {
     const auto array = archive.array(input.name);
-    return array.ok() && std::ranges::find(array->shape(), 0) != array->shape().end()
-        && (array->dtype() != input.dtype || !fits(array->shape(), input));
+    if (!array.ok() || std::ranges::find(array->shape(), 0) == array->shape().end())
+        return false;
+    const Shape& shape = array->shape();
+    const bool bySample = input.dims && shape.size() == input.dims->size() + 1; // axis 0 counts samples
+    return array->dtype() != input.dtype || !fits(bySample ? Shape(shape.begin() + 1, shape.end()) : shape, input);
 }
 
 /// Inputs that the file leaves to its tokens; none where the model reads no tokens.

@@ -38,47 +38,74 @@ BlockAt blockAt(const BlockPanels& b, int64_t panel, int64_t block)
     return { b.block(panel, block), b.scale.data() + at, b.zeroPoint.empty() ? nullptr : b.zeroPoint.data() + at };
 }
 
+/// The codes at `shift` as weights that are not scaled. With AVX-512 the 16 of them are looked up; of one zero point
+/// (kOne) the table has it taken off.
+template <bool kHalves, bool kOne>
+HWY_INLINE V unscaled(hn::Vec<DI> codes, int shift, [[maybe_unused]] V table, V zeroPoint)
+{
+    const D d;
+    const DI d32;
+    const auto shifted = hn::ShiftRightSame(codes, shift);
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (kHalves) {
+        const V code { _mm512_permutexvar_ps(shifted.raw, table.raw) };
+        return kOne ? code : hn::Sub(code, zeroPoint);
+    }
+#endif
+    const auto code = hn::And(shifted, hn::Set(d32, kHalves ? 15u : 255u));
+    return hn::Sub(hn::ConvertTo(d, hn::BitCast(hn::RebindToSigned<DI>(), code)), zeroPoint);
+}
+
+/// A group of neighbouring inputs, of which kAllInputs or `count` count.
+template <bool kHalves, bool kOne, bool kAllInputs, size_t kSums, class Take>
+HWY_INLINE void eachOfGroup(const hn::Vec<DI> (&codes)[kSums], const V (&scale)[kSums], const V (&zeroPoint)[kSums],
+    V table, int64_t first, int64_t count, Take&& take)
+{
+    constexpr int64_t kEach = kHalves ? 8 : 4;
+    HWY_UNROLL(8)
+    for (int64_t i = 0; i < kEach; ++i) {
+        if (!kAllInputs && i >= count)
+            return;
+        const int shift = static_cast<int>(8 * (i % 4) + (i >= 4 ? 4 : 0));
+        HWY_UNROLL(8)
+        for (size_t v = 0; v < kSums; ++v)
+            take(first + i, v, hn::Mul(unscaled<kHalves, kOne>(codes[v], shift, table, zeroPoint[v]), scale[v]));
+    }
+}
+
 /// Gives the weights of a block's `inputs` inputs, in order: take(input, vector, weights).
-template <bool kHalves, size_t kAll, class Take>
+template <bool kHalves, bool kOne, size_t kAll, class Take>
 HWY_INLINE void eachWeight(const BlockAt (&at)[kAll], float zeroPointOfAll, int64_t inputs, Take&& take)
 {
     const D d;
     const DI d32;
     constexpr int64_t kEach = kHalves ? 8 : 4;
-    V scale[kAll * kVectors], zeroPoint[kAll * kVectors];
+    constexpr size_t kSums = kAll * kVectors;
+    V scale[kSums], zeroPoint[kSums];
     HWY_UNROLL(8)
-    for (size_t v = 0; v < kAll * kVectors; ++v) {
+    for (size_t v = 0; v < kSums; ++v) {
         const BlockAt& from = at[v / kVectors];
         scale[v] = hn::LoadU(d, from.scale + v % kVectors * kLanes);
-        zeroPoint[v]
-            = from.zeroPoint ? hn::LoadU(d, from.zeroPoint + v % kVectors * kLanes) : hn::Set(d, zeroPointOfAll);
+        zeroPoint[v] = kOne ? hn::Set(d, zeroPointOfAll) : hn::LoadU(d, from.zeroPoint + v % kVectors * kLanes);
     }
-    const auto mask = hn::Set(d32, kHalves ? 15u : 255u);
+    const V table = kOne ? hn::Sub(hn::Iota(d, 0), zeroPoint[0]) : hn::Iota(d, 0);
     for (int64_t k = 0; k < inputs; k += kEach) {
-        const int64_t count = std::min(kEach, inputs - k);
-        hn::Vec<DI> codes[kAll * kVectors];
+        hn::Vec<DI> codes[kSums];
         HWY_UNROLL(8)
-        for (size_t v = 0; v < kAll * kVectors; ++v)
-            codes[v] = hn::LoadU(d32,
-                reinterpret_cast<const uint32_t*>(
-                    at[v / kVectors].codes + (k / kEach * kBlockPanel + int64_t(v % kVectors * kLanes)) * 4));
-        HWY_UNROLL(8)
-        for (int64_t i = 0; i < kEach; ++i) {
-            if (i >= count)
-                break;
-            const int shift = static_cast<int>(8 * (i % 4) + (i >= 4 ? 4 : 0));
-            HWY_UNROLL(8)
-            for (size_t v = 0; v < kAll * kVectors; ++v) {
-                const auto code
-                    = hn::BitCast(hn::RebindToSigned<DI>(), hn::And(hn::ShiftRightSame(codes[v], shift), mask));
-                take(k + i, v, hn::Mul(hn::Sub(hn::ConvertTo(d, code), zeroPoint[v]), scale[v]));
-            }
+        for (size_t v = 0; v < kSums; ++v) {
+            const int64_t place = k / kEach * kBlockPanel + int64_t(v % kVectors * kLanes);
+            codes[v] = hn::LoadU(d32, reinterpret_cast<const uint32_t*>(at[v / kVectors].codes + place * 4));
         }
+        if (k + kEach <= inputs)
+            eachOfGroup<kHalves, kOne, true>(codes, scale, zeroPoint, table, k, kEach, take);
+        else
+            eachOfGroup<kHalves, kOne, false>(codes, scale, zeroPoint, table, k, inputs - k, take);
     }
 }
 
 /// One row of x and kAll panels.
-template <bool kHalves, size_t kAll> void multiplyRow(const float* x, const BlockPanels& b, int64_t panel, float* y)
+template <bool kHalves, bool kOne, size_t kAll>
+void multiplyRow(const float* x, const BlockPanels& b, int64_t panel, float* y)
 {
     const D d;
     V sums[kAll * kVectors];
@@ -90,7 +117,7 @@ template <bool kHalves, size_t kAll> void multiplyRow(const float* x, const Bloc
         for (size_t p = 0; p < kAll; ++p)
             at[p] = blockAt(b, panel + int64_t(p), block);
         const float* from = x + block * b.blockSize;
-        eachWeight<kHalves, kAll>(at, b.zeroPointOfAll, std::min(b.blockSize, b.depth - block * b.blockSize),
+        eachWeight<kHalves, kOne, kAll>(at, b.zeroPointOfAll, std::min(b.blockSize, b.depth - block * b.blockSize),
             [&](int64_t k, size_t v, V weights)
                 HWY_ATTR { sums[v] = hn::MulAdd(hn::Set(d, from[k]), weights, sums[v]); });
     }
@@ -103,35 +130,39 @@ template <bool kHalves, size_t kAll> void multiplyRow(const float* x, const Bloc
     }
 }
 
-template <bool kHalves>
+template <bool kHalves, bool kOne>
 void multiplyRows(const float* x, int64_t rows, const BlockPanels& b, int64_t first, int64_t last, float* y)
 {
     constexpr auto kMost = int64_t(kMostPanels);
     for (int64_t panel = first; panel < last; panel += kMost)
         for (int64_t m = 0; m < rows; ++m) {
             if (panel + kMost <= last) {
-                multiplyRow<kHalves, kMostPanels>(x + m * b.depth, b, panel, y + m * b.rows);
+                multiplyRow<kHalves, kOne, kMostPanels>(x + m * b.depth, b, panel, y + m * b.rows);
                 continue;
             }
             for (int64_t p = panel; p < last; ++p)
-                multiplyRow<kHalves, 1>(x + m * b.depth, b, p, y + m * b.rows);
+                multiplyRow<kHalves, kOne, 1>(x + m * b.depth, b, p, y + m * b.rows);
         }
 }
 
 void multiply(const float* x, int64_t rows, const BlockPanels& b, int64_t first, int64_t last, float* y)
 {
-    (b.halves ? multiplyRows<true> : multiplyRows<false>)(x, rows, b, first, last, y);
+    const bool one = b.zeroPoint.empty();
+    (b.halves     ? one ? multiplyRows<true, true> : multiplyRows<true, false>
+                : one ? multiplyRows<false, true>
+                  : multiplyRows<false, false>)(x, rows, b, first, last, y);
 }
 
 /// The weights of panels `first` .. `last` - 1 as floats: `width` a row of inputs, from `to` on.
-template <bool kHalves> void widenPanels(const BlockPanels& b, int64_t first, int64_t last, size_t width, float* to)
+template <bool kHalves, bool kOne>
+void widenPanels(const BlockPanels& b, int64_t first, int64_t last, size_t width, float* to)
 {
     const D d;
     for (int64_t panel = first; panel < last; ++panel, to += kBlockPanel)
         for (int64_t block = 0; block < b.blocks; ++block) {
             const BlockAt at[1] { blockAt(b, panel, block) };
             float* row = to + size_t(block * b.blockSize) * width;
-            eachWeight<kHalves, 1>(at, b.zeroPointOfAll, std::min(b.blockSize, b.depth - block * b.blockSize),
+            eachWeight<kHalves, kOne, 1>(at, b.zeroPointOfAll, std::min(b.blockSize, b.depth - block * b.blockSize),
                 [&](int64_t k, size_t v, V weights)
                     HWY_ATTR { hn::StoreU(weights, d, row + size_t(k) * width + v * kLanes); });
         }
@@ -139,7 +170,10 @@ template <bool kHalves> void widenPanels(const BlockPanels& b, int64_t first, in
 
 void widen(const BlockPanels& b, int64_t first, int64_t last, size_t width, float* to)
 {
-    (b.halves ? widenPanels<true> : widenPanels<false>)(b, first, last, width, to);
+    const bool one = b.zeroPoint.empty();
+    (b.halves     ? one ? widenPanels<true, true> : widenPanels<true, false>
+                : one ? widenPanels<false, true>
+                  : widenPanels<false, false>)(b, first, last, width, to);
 }
 
 /// Filters of a panel of floats; 0 where these kernels are not to be used.

@@ -2,6 +2,7 @@
 #include "core/kernels/sequence/attention.h"
 
 #include "core/kernels/reduce/norm.h"
+#include "core/kernels/sequence/few_queries.h"
 
 #include <algorithm>
 #include <cmath>
@@ -103,8 +104,12 @@ std::shared_ptr<const PreparedAttention> PreparedAttention::make(const Attention
 {
     auto prepared = std::make_shared<PreparedAttention>();
     prepared->m_shape = s;
+    constexpr int64_t kFewQueries = 4; // below: reading the keys is what takes time
     if (s.queries * s.keys * s.keySize * s.valueSize == 0)
         return nullptr;
+    prepared->m_few = s.queries < kFewQueries;
+    if (prepared->m_few)
+        return prepared;
     prepared->m_scores = products.prepare({ s.queries, s.keySize, s.keys, false, true });
     prepared->m_values = products.prepare({ s.queries, s.keys, s.valueSize });
     return prepared->m_scores && prepared->m_values ? prepared : nullptr;
@@ -118,7 +123,30 @@ size_t scoreBytes(const AttentionShape& s) { return (size_t(s.queries * s.keys) 
 
 size_t PreparedAttention::scratchBytes() const
 {
+    if (m_few)
+        return scoreBytes(m_shape);
     return scoreBytes(m_shape) + std::max(m_scores->scratchBytes(), m_values->scratchBytes());
+}
+
+bool PreparedAttention::multiplyKeys(const float* q, const float* k, float* scores, std::byte* scratch) const noexcept
+{
+    const AttentionShape& s = m_shape;
+    const auto scale = float(s.scale);
+    if (!m_few && !m_scores->run(q, k, scores, scratch))
+        return false;
+    for (int64_t i = 0; m_few && i < s.queries; ++i)
+        scoreKeys(q + i * s.keySize, k, s.keys, s.keySize, scale, scores + i * s.keys);
+    for (int64_t i = 0; !m_few && i < s.queries * s.keys; ++i)
+        scores[i] *= scale;
+    return true;
+}
+
+bool PreparedAttention::multiplyValues(const float* w, const float* v, float* y, std::byte* scratch) const noexcept
+{
+    const AttentionShape& s = m_shape;
+    for (int64_t i = 0; m_few && i < s.queries; ++i)
+        mixValues(w + i * s.keys, v, s.keys, s.valueSize, y + i * s.valueSize);
+    return m_few || m_values->run(w, v, y, scratch);
 }
 
 bool PreparedAttention::run(const AttentionData<float>& d, std::byte* scratch) const noexcept
@@ -131,13 +159,10 @@ bool PreparedAttention::run(const AttentionData<float>& d, std::byte* scratch) c
             const float* q = d.q + (b * s.heads + h) * s.queries * s.keySize;
             const float* k = d.k + keyHead(s, b, h) * s.keys * s.keySize;
             const float* v = d.v + keyHead(s, b, h) * s.keys * s.valueSize;
-            if (!m_scores->run(q, k, scores, rest))
+            if (!multiplyKeys(q, k, scores, rest))
                 return false;
-            const auto scale = float(s.scale);
-            for (int64_t i = 0; i < s.queries * s.keys; ++i)
-                scores[i] *= scale;
             headScores(s, d, b, h, scores).finish();
-            if (!m_values->run(scores, v, d.y + (b * s.heads + h) * s.queries * s.valueSize, rest))
+            if (!multiplyValues(scores, v, d.y + (b * s.heads + h) * s.queries * s.valueSize, rest))
                 return false;
         }
     return true;

@@ -39,7 +39,7 @@ template <class T> struct AttentionData {
 /// Naive version in double.
 void attentionReference(const AttentionShape& s, const AttentionData<double>& d);
 
-/// Both products by oneDNN, head by head. Thread-safe.
+/// Both products by oneDNN, of few queries by our own loops, head by head. Thread-safe.
 class PreparedAttention {
 public:
     /// Null when there is no fast product of this shape.
@@ -50,7 +50,12 @@ public:
     bool run(const AttentionData<float>& d, std::byte* scratch) const noexcept;
 
 private:
+    /// All queries of a head; false only when memory ran out.
+    bool multiplyKeys(const float* q, const float* k, float* scores, std::byte* scratch) const noexcept;
+    bool multiplyValues(const float* w, const float* v, float* y, std::byte* scratch) const noexcept;
+
     AttentionShape m_shape;
+    bool m_few = false; ///< queries: without the products
     std::shared_ptr<const PreparedProduct> m_scores, m_values;
 };
 
