@@ -35,32 +35,85 @@ Case caseOf(RandomData& random, const ConvShape& shape)
     return c;
 }
 
-/// Bit by bit what the kernels promise: in the order of rows, columns and channels of the window, each product and
-/// addition rounded once, padding left out.
-std::vector<float> inOrder(const Case& c)
+struct Product {
+    size_t index; ///< counts channels, then taps, those in the padding, too
+    float x, weight;
+};
+
+/// The products of one output.
+std::vector<Product> productsOf(const Case& c, int64_t image, int64_t oy, int64_t ox, int64_t filter)
 {
     const WindowShape& w = c.shape.window;
     const SpatialAxis &down = w.axes[1], &across = w.axes[2];
     const int64_t channels = w.channels / c.shape.groups, perGroup = c.shape.filters / c.shape.groups;
+    std::vector<Product> products;
+    for (int64_t i = 0; i < channels; ++i)
+        for (int64_t ky = 0; ky < down.kernel; ++ky)
+            for (int64_t kx = 0; kx < across.kernel; ++kx) {
+                const int64_t iy = oy * down.stride - down.padBegin + ky * down.dilation;
+                const int64_t ix = ox * across.stride - across.padBegin + kx * across.dilation;
+                if (iy < 0 || iy >= down.in || ix < 0 || ix >= across.in)
+                    continue;
+                const int64_t at
+                    = ((image * down.in + iy) * across.in + ix) * w.channels + filter / perGroup * channels + i;
+                const int64_t index = (i * down.kernel + ky) * across.kernel + kx;
+                const int64_t weight = filter * channels * w.kernelSize() + index;
+                products.push_back({ size_t(index), c.x[size_t(at)], c.weights[size_t(weight)] });
+            }
+    return products;
+}
+
+/// Chains of `length` products, the bias behind the last.
+float inChains(const std::vector<Product>& products, size_t length, float bias)
+{
+    float sum = 0, chain = 0;
+    size_t number = 0;
+    for (const Product& p : products) {
+        if (p.index / length != number) {
+            sum += chain;
+            chain = 0;
+            number = p.index / length;
+        }
+        chain = std::fma(p.x, p.weight, chain);
+    }
+    return sum + chain + bias;
+}
+
+/// Rounded products of four taps at a time; of three at the end, two and one.
+float inFours(const std::vector<Product>& products, size_t taps, float bias)
+{
+    float sum = 0;
+    for (size_t first = 0; first < taps;) {
+        const size_t left = taps - first, count = left >= 4 ? 4 : left == 3 ? 2 : left;
+        float part = 0;
+        for (const Product& p : products)
+            if (p.index >= first && p.index < first + count) {
+                const volatile float product = p.x * p.weight; // not to be fused
+                part += product;
+            }
+        sum += part;
+        first += count;
+    }
+    return sum + bias;
+}
+
+/// Bit by bit what the kernels promise.
+std::vector<float> inOrder(const Case& c)
+{
+    const WindowShape& w = c.shape.window;
+    const auto inputs = w.channels / c.shape.groups * w.kernelSize(), pixels = w.outSize();
+    size_t length = 128;
+    for (int64_t columns = 128; pixels < inputs && columns > 16 && columns / 2 >= pixels; columns /= 2)
+        length *= 2;
     std::vector<float> y;
     for (int64_t b = 0; b < w.batch; ++b)
-        for (int64_t oy = 0; oy < down.out; ++oy)
-            for (int64_t ox = 0; ox < across.out; ++ox)
+        for (int64_t oy = 0; oy < w.axes[1].out; ++oy)
+            for (int64_t ox = 0; ox < w.axes[2].out; ++ox)
                 for (int64_t f = 0; f < c.shape.filters; ++f) {
-                    float sum = c.bias.empty() ? 0.0f : c.bias[size_t(f)];
-                    for (int64_t ky = 0; ky < down.kernel; ++ky)
-                        for (int64_t kx = 0; kx < across.kernel; ++kx)
-                            for (int64_t i = 0; i < channels; ++i) {
-                                const int64_t iy = oy * down.stride - down.padBegin + ky * down.dilation;
-                                const int64_t ix = ox * across.stride - across.padBegin + kx * across.dilation;
-                                if (iy < 0 || iy >= down.in || ix < 0 || ix >= across.in)
-                                    continue;
-                                const int64_t at
-                                    = ((b * down.in + iy) * across.in + ix) * w.channels + f / perGroup * channels + i;
-                                const int64_t weight = ((f * channels + i) * down.kernel + ky) * across.kernel + kx;
-                                sum = std::fma(c.x[size_t(at)], c.weights[size_t(weight)], sum);
-                            }
-                    y.push_back(sum);
+                    const auto products = productsOf(c, b, oy, ox, f);
+                    const float bias = c.bias.empty() ? 0 : c.bias[size_t(f)];
+                    y.push_back(c.shape.groups > 1 ? inFours(products, size_t(w.kernelSize()), bias)
+                                                   : inChains(products, length, bias));
                 }
     return y;
 }
@@ -101,7 +154,7 @@ ConvShape randomShape(RandomData& random)
     ConvShape s;
     s.window.batch = random.integer(1, 2);
     s.window.axes = { SpatialAxis {}, randomAxis(random), randomAxis(random) };
-    s.window.channels = random.integer(1, 37);
+    s.window.channels = random.integer(0, 4) ? random.integer(1, 37) : random.integer(130, 300);
     s.filters = random.integer(1, 70);
     if (random.integer(0, 2) == 0) { // depthwise
         s.window.channels = random.integer(2, 50);
@@ -234,7 +287,8 @@ void RowConvTests::products()
 {
     for (uint32_t seed = 0; seed < 60; ++seed) {
         RandomData random { seed };
-        const int64_t rows = random.integer(1, 40), inner = random.integer(1, 90), columns = random.integer(1, 80);
+        const int64_t rows = random.integer(1, 40), columns = random.integer(1, 80);
+        const int64_t inner = random.integer(0, 3) ? random.integer(1, 90) : random.integer(200, 800);
         const bool transposed = random.integer(0, 1), biased = random.integer(0, 1);
         const auto a = random.floats(rows * inner), b = random.floats(inner * columns), bias = random.floats(columns);
         const auto prepared
@@ -243,9 +297,13 @@ void RowConvTests::products()
         for (int64_t r = 0; r < rows; ++r)
             for (int64_t n = 0; n < columns; ++n) {
                 float sum = biased ? bias[size_t(n)] : 0;
-                for (int64_t k = 0; k < inner; ++k)
-                    sum = std::fma(
-                        a[size_t(r * inner + k)], b[size_t(transposed ? n * inner + k : k * columns + n)], sum);
+                for (int64_t first = 0; first < inner; first += 256) {
+                    float chain = 0;
+                    for (int64_t k = first; k < std::min(inner, first + 256); ++k)
+                        chain = std::fma(
+                            a[size_t(r * inner + k)], b[size_t(transposed ? n * inner + k : k * columns + n)], chain);
+                    sum += chain;
+                }
                 expected.push_back(sum);
             }
         const auto scratch = test::scratchMemory(prepared->scratchBytes());

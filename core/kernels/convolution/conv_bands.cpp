@@ -86,8 +86,8 @@ private:
     {
         const PanelWeights& weights = *m_triple.weights[2]->panels;
         const size_t begin = size_t(row) * m_outputRow;
-        const PixelRun run { &middle, 0, 0, weights.inputs(), ptrdiff_t(weights.inputs()), size_t(rows * m_across.out),
-            y + begin, weights.filters };
+        const PixelRun run { &middle, ptrdiff_t(weights.inputs()), size_t(rows * m_across.out), y + begin,
+            weights.filters, chainOrder(m_triple.shapes[2]) };
         multiplyPixels(weights, run, 0, weights.panelCount(), epilogue.from(begin));
     }
     ConvTriple m_triple;

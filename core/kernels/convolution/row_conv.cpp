@@ -15,6 +15,11 @@ constexpr int64_t kPieceMacs = 1'000'000; ///< below this a piece is not worth a
 constexpr int64_t kPieceBytes = int64_t(192) << 10; ///< the same for depthwise convolutions, which memory limits
 constexpr int64_t kMostPieces = 8; ///< made for threads' sake
 
+// How ONNX Runtime's library of products (MLAS, MlasSgemmOperation) cuts sums; tests/parity/float_sums.py compares.
+constexpr size_t kConvChain = 128; ///< products of a chain ...
+constexpr int64_t kConvWidth = 128, kLeastWidth = 16; ///< ... of so many pixels
+constexpr size_t kProductChain = 256; ///< of a constant matrix
+
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Outputs of a piece: rows (pixels where each is a row of its own) and panels of filters.
@@ -76,11 +81,11 @@ public:
 
 protected:
     /// `rowsOfRow`: rows of `work` in a row of the image.
-    PartedConv(std::shared_ptr<const RowConvWeights> weights, const Work& work, int64_t rowOutputs, size_t segments,
+    PartedConv(std::shared_ptr<const RowConvWeights> weights, const Work& work, int64_t rowOutputs, size_t pointers,
         int64_t rowsOfRow = 1)
         : m_weights(std::move(weights))
         , m_parts(partsOf(work))
-        , m_scratchBytes(segments * sizeof(float*))
+        , m_scratchBytes(pointers * sizeof(float*))
         , m_rowOutputs(rowOutputs)
         , m_rowsOfRow(rowsOfRow)
         , m_panels(size_t(work.panels))
@@ -90,8 +95,8 @@ protected:
             m_pieces.push_back({ size_t(p.firstRow * rowOutputs), size_t(p.lastRow * rowOutputs) });
         }
     }
-    /// `segments`: room for pointers.
-    virtual void runPart(const Part& part, const float* x, float* y, const float** segments,
+    /// `pointers`: room for as many as were asked for.
+    virtual void runPart(const Part& part, const float* x, float* y, const float** pointers,
         const SumEpilogue& epilogue) const noexcept = 0;
     std::shared_ptr<const RowConvWeights> m_weights;
 
@@ -124,27 +129,31 @@ int64_t bandRows(const Work& w)
 /// Windows of one pixel, stride 1: the pixels of all images are the rows of one matrix.
 class PixelConv final : public PartedConv {
 public:
-    PixelConv(const ConvShape& s, std::shared_ptr<const RowConvWeights> weights, const Work& work)
+    PixelConv(
+        const ConvShape& s, std::shared_ptr<const RowConvWeights> weights, const Work& work, const ChainOrder& order)
         : PartedConv(std::move(weights), work, s.filters, 1, s.window.axes[2].out)
         , m_channels(s.window.channels)
+        , m_order(order)
         , m_band(std::max<int64_t>(bandRows(work), 64))
     {
     }
 
 private:
-    void runPart(const Part& part, const float* x, float* y, const float** segments,
+    void runPart(const Part& part, const float* x, float* y, const float** taps,
         const SumEpilogue& epilogue) const noexcept override
     {
         const PanelWeights& weights = *m_weights->panels;
         for (int64_t row = part.firstRow; row < part.lastRow; row += m_band) {
-            segments[0] = x + row * m_channels;
+            taps[0] = x + row * m_channels;
             const size_t begin = size_t(row) * weights.filters;
             const auto count = size_t(std::min(m_band, part.lastRow - row));
-            multiplyPixels(weights, { segments, 0, 0, weights.inputs(), m_channels, count, y + begin, weights.filters },
-                part.firstPanel, part.lastPanel, epilogue.from(begin));
+            multiplyPixels(weights, { taps, m_channels, count, y + begin, weights.filters, m_order }, part.firstPanel,
+                part.lastPanel, epilogue.from(begin));
         }
     }
-    int64_t m_channels, m_band;
+    int64_t m_channels;
+    ChainOrder m_order;
+    int64_t m_band;
 };
 
 /// Where rows of the input lie under a row of the output.
@@ -202,9 +211,6 @@ std::vector<ColumnRun> columnRuns(const SpatialAxis& a)
     return runs;
 }
 
-/// A segment for each row of the window, or for each tap where the taps of a row are not neighbours.
-bool segmentsAreTaps(const ConvShape& s) { return s.window.axes[2].dilation > 1 && s.window.axes[2].kernel > 1; }
-
 /// Windows of several pixels, or steps between them.
 class WindowConv final : public PartedConv {
 public:
@@ -215,12 +221,12 @@ public:
         , m_places(placesOf(s.window))
         , m_runs(columnRuns(s.window.axes[2]))
         , m_band(bandRows(work))
-        , m_taps(segmentsAreTaps(s))
+        , m_order(chainOrder(s))
     {
     }
 
 private:
-    void runPart(const Part& part, const float* x, float* y, const float** segments,
+    void runPart(const Part& part, const float* x, float* y, const float** pointers,
         const SumEpilogue& epilogue) const noexcept override
     {
         for (int64_t row = part.firstRow; row < part.lastRow; row += m_band) {
@@ -228,9 +234,9 @@ private:
             for (size_t panel = part.firstPanel; panel < part.lastPanel; ++panel)
                 for (const ColumnRun& run : m_runs)
                     if (run.lastTap - run.firstTap == m_shape.window.axes[2].kernel)
-                        runRows({ row, end, panel, run }, x, y, segments, epilogue);
+                        runRows({ row, end, panel, run }, x, y, pointers, epilogue);
                     else
-                        runColumns({ row, end, panel, run }, x, y, segments, epilogue);
+                        runColumns({ row, end, panel, run }, x, y, pointers, epilogue);
         }
     }
     struct Block {
@@ -240,28 +246,28 @@ private:
     };
     /// Neighbours are pixels of a row.
     void runRows(
-        const Block& b, const float* x, float* y, const float** segments, const SumEpilogue& epilogue) const noexcept
+        const Block& b, const float* x, float* y, const float** rows, const SumEpilogue& epilogue) const noexcept
     {
         const ptrdiff_t stride = m_shape.window.axes[2].stride * m_shape.window.channels;
         for (int64_t row = b.firstRow; row < b.lastRow; ++row) {
-            m_places.find(x, row, segments);
+            m_places.find(x, row, rows);
             PixelRun pixels { .stride = stride, .count = size_t(b.columns.count), .yStride = size_t(m_shape.filters) };
-            run(b, row, b.columns.first, pixels, y, segments, epilogue);
+            run(b, row, b.columns.first, pixels, y, rows, epilogue);
         }
     }
     /// Neighbours are pixels of a column: those at the edges, which are few in a row.
     void runColumns(
-        const Block& b, const float* x, float* y, const float** segments, const SumEpilogue& epilogue) const noexcept
+        const Block& b, const float* x, float* y, const float** rows, const SumEpilogue& epilogue) const noexcept
     {
         const SpatialAxis &down = m_shape.window.axes[1], &across = m_shape.window.axes[2];
         for (int64_t row = b.firstRow; row < b.lastRow;) {
             const int64_t count = std::min(m_places.sameRows(row), b.lastRow - row);
-            m_places.find(x, row, segments);
+            m_places.find(x, row, rows);
             for (int64_t i = 0; i < b.columns.count; ++i) {
                 PixelRun pixels { .stride = down.stride * m_places.inputRow,
                     .count = size_t(count),
                     .yStride = size_t(across.out * m_shape.filters) };
-                run(b, row, b.columns.first + i, pixels, y, segments, epilogue);
+                run(b, row, b.columns.first + i, pixels, y, rows, epilogue);
             }
             row += count;
         }
@@ -273,29 +279,22 @@ private:
         const SpatialAxis &down = m_shape.window.axes[1], &across = m_shape.window.axes[2];
         const int64_t channels = m_shape.window.channels;
         const auto begin = size_t((row * across.out + column) * m_shape.filters);
-        pixels.segments = rows;
-        pixels.offset = (column * across.stride - across.padBegin) * channels;
-        pixels.firstInput = size_t(b.columns.firstTap * channels);
-        pixels.lastInput = size_t(b.columns.lastTap * channels);
+        const float** taps = rows + down.kernel;
+        for (int64_t ky = 0, i = 0; ky < down.kernel; ++ky)
+            for (int64_t kx = 0; kx < across.kernel; ++kx, ++i)
+                taps[i] = rows[ky] && kx >= b.columns.firstTap && kx < b.columns.lastTap
+                    ? rows[ky] + (column * across.stride - across.padBegin + kx * across.dilation) * channels
+                    : nullptr;
+        pixels.taps = taps;
         pixels.y = y + begin;
-        if (m_taps) {
-            const float** taps = rows + down.kernel;
-            for (int64_t ky = 0, i = 0; ky < down.kernel; ++ky)
-                for (int64_t kx = 0; kx < across.kernel; ++kx, ++i)
-                    taps[i] = rows[ky] && kx >= b.columns.firstTap && kx < b.columns.lastTap
-                        ? rows[ky] + kx * across.dilation * channels
-                        : nullptr;
-            pixels.segments = taps;
-            pixels.firstInput = 0;
-            pixels.lastInput = size_t(channels);
-        }
+        pixels.order = m_order;
         multiplyPixels(*m_weights->panels, pixels, b.panel, b.panel + 1, epilogue.from(begin));
     }
     ConvShape m_shape;
     RowPlaces m_places;
     std::vector<ColumnRun> m_runs;
     int64_t m_band;
-    bool m_taps;
+    ChainOrder m_order;
 };
 
 class DepthwiseConv final : public PartedConv {
@@ -341,6 +340,16 @@ bool isPixelwise(const ConvShape& s)
 
 } // namespace
 
+ChainOrder chainOrder(const ConvShape& s)
+{
+    const int64_t inputs = s.window.channels / s.groups * s.window.kernelSize(), pixels = s.window.outSize();
+    size_t chain = kConvChain;
+    // Fewer pixels leave room in the cache for more inputs.
+    for (int64_t width = kConvWidth; pixels < inputs && width > kLeastWidth && width / 2 >= pixels; width /= 2)
+        chain *= 2;
+    return { chain, false };
+}
+
 bool pairsRows(const SpatialAxis& down) { return down.stride == 1 && down.dilation == 1; }
 
 bool suitsRowConv(const ConvShape& s)
@@ -357,12 +366,7 @@ std::shared_ptr<const RowConvWeights> packRowConv(const ConvShape& s, const floa
         packed->depthwise = packDepthwise(weights, bias, channels, rows, taps / rows);
         return packed;
     }
-    std::vector<size_t> offsets; // by tap, then channel: as they lie in a row of the input
-    for (size_t tap = 0; tap < taps; ++tap)
-        for (size_t c = 0; c < channels; ++c)
-            offsets.push_back(c * taps + tap);
-    const size_t segments = segmentsAreTaps(s) ? taps : rows;
-    packed->panels = packPanels(weights, channels * taps, offsets, segments, bias, size_t(s.filters));
+    packed->panels = packPanels({ weights, channels * taps, 1, size_t(s.filters), channels, taps }, bias);
     return packed;
 }
 
@@ -370,10 +374,8 @@ std::shared_ptr<const RowConvWeights> packProduct(
     const float* b, int64_t inner, int64_t columns, bool transposed, const float* bias)
 {
     auto packed = std::make_shared<RowConvWeights>();
-    std::vector<size_t> offsets;
-    for (size_t i = 0; i < size_t(inner); ++i)
-        offsets.push_back(transposed ? i : i * size_t(columns));
-    packed->panels = packPanels(b, transposed ? size_t(inner) : 1, offsets, 1, bias, size_t(columns));
+    const auto in = size_t(inner), out = size_t(columns);
+    packed->panels = packPanels({ b, transposed ? in : 1, transposed ? 1 : out, out, in, 1 }, bias);
     return packed;
 }
 
@@ -383,7 +385,8 @@ std::shared_ptr<const RowConv> prepareProduct(int64_t rows, std::shared_ptr<cons
     s.window.channels = int64_t(weights->panels->inputs());
     s.window.axes[2].in = s.window.axes[2].out = rows;
     s.filters = int64_t(weights->panels->filters);
-    return prepareRowConv(s, std::move(weights));
+    const Work work = workOf(s, rows, int64_t(weights->panels->panelCount()));
+    return std::make_shared<PixelConv>(s, std::move(weights), work, ChainOrder { kProductChain, true });
 }
 
 std::shared_ptr<const RowConv> prepareRowConv(const ConvShape& s, std::shared_ptr<const RowConvWeights> weights)
@@ -393,7 +396,8 @@ std::shared_ptr<const RowConv> prepareRowConv(const ConvShape& s, std::shared_pt
         return std::make_shared<DepthwiseConv>(s, std::move(weights), workOf(s, w.batch * w.axes[1].out, 1));
     const auto panels = int64_t(weights->panels->panelCount());
     if (isPixelwise(s))
-        return std::make_shared<PixelConv>(s, std::move(weights), workOf(s, w.batch * w.outSize(), panels));
+        return std::make_shared<PixelConv>(
+            s, std::move(weights), workOf(s, w.batch * w.outSize(), panels), chainOrder(s));
     return std::make_shared<WindowConv>(s, std::move(weights), workOf(s, w.batch * w.axes[1].out, panels));
 }
 

@@ -30,6 +30,9 @@ bool suitsRowConv(const ConvShape& shape);
 std::shared_ptr<const RowConvWeights> packRowConv(const ConvShape& shape, const float* weights, const float* bias);
 std::shared_ptr<const RowConv> prepareRowConv(const ConvShape& shape, std::shared_ptr<const RowConvWeights> weights);
 
+/// The order in which a convolution that is not depthwise adds its products.
+ChainOrder chainOrder(const ConvShape& shape);
+
 /// Whether two rows of a depthwise convolution can be made at once (see DepthwiseRow).
 bool pairsRows(const SpatialAxis& down);
 

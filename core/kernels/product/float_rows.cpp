@@ -29,8 +29,9 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 constexpr size_t kPanel = 2 * kLanes; ///< filters of a panel
 /// Pixels whose sums over a panel fill the registers.
 constexpr size_t kMostPixels = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
-constexpr size_t kMostPairs = HWY_TARGET <= HWY_AVX3 ? 8 : 4; ///< the same for outputs of two rows
-constexpr size_t kMostOutputs = 8; ///< that a depthwise convolution makes at once
+constexpr size_t kMostOutputs = HWY_TARGET <= HWY_AVX3 ? 8 : 6; ///< that a depthwise convolution makes at once
+constexpr size_t kMostPairs = HWY_TARGET <= HWY_AVX3 ? 6 : 3; ///< the same for outputs of two rows
+constexpr size_t kGroup = 4; ///< taps of a depthwise convolution whose products are added up first
 
 /// The bound of an epilogue as numbers. Where an operand is NaN or both are zeros, these instructions give the second
 /// one, as a comparison with the first would choose.
@@ -68,41 +69,121 @@ template <bool kPart> HWY_INLINE void storeSome(D d, V v, float* p, size_t count
 /// Pixels and the filters of a panel whose sums fit the registers.
 struct PanelTile {
     const PixelRun& run;
-    ptrdiff_t offset; ///< as in PixelRun, of the tile's first pixel
+    ptrdiff_t offset; ///< floats from the run's first pixel to the tile's
     const float* panel;
-    size_t segments, segmentInputs;
+    size_t taps, inputs;
     float* y;
     size_t yStride;
     size_t filters; ///< at most kPanel
 };
 
-/// Adds the products of the inputs of one segment; w: weights of its first input.
+/// One pointer for three pixels, so that they stay in registers.
+template <size_t kPixels> struct PixelPointers {
+    HWY_INLINE PixelPointers(const float* first, ptrdiff_t pixelStride)
+        : stride(pixelStride)
+    {
+        x[0] = first;
+        for (size_t i = 1; i < kCount; ++i)
+            x[i] = x[i - 1] + 3 * stride;
+    }
+    HWY_INLINE float operator[](size_t p) const
+    {
+        return p % 3 == 0 ? *x[p / 3] : p % 3 == 1 ? x[p / 3][stride] : x[p / 3][2 * stride];
+    }
+    HWY_INLINE void next()
+    {
+        for (size_t k = 0; k < kCount; ++k)
+            ++x[k];
+    }
+    static constexpr size_t kCount = (kPixels + 2) / 3;
+    const float* x[kCount];
+    ptrdiff_t stride;
+};
+
+/// Adds the products of one input; w: its weights.
 template <size_t kPixels, size_t kVectors>
-HWY_INLINE void addSegment(
-    V (&sums)[kPixels][kVectors], const float* first, ptrdiff_t stride, const float* w, size_t inputs)
+HWY_INLINE void addInput(V (&sums)[kPixels][kVectors], const PixelPointers<kPixels>& x, const float* w)
 {
     const D d;
-    // One pointer for three pixels, so that they stay in registers.
-    constexpr size_t kPointers = (kPixels + 2) / 3;
-    const float* x[kPointers];
-    for (size_t i = 0; i < kPointers; ++i)
-        x[i] = first + static_cast<ptrdiff_t>(3 * i) * stride;
-    for (size_t i = 0; i < inputs; ++i) {
-        V weights[kVectors];
+    V weights[kVectors];
+    HWY_UNROLL(2)
+    for (size_t v = 0; v < kVectors; ++v)
+        weights[v] = hn::Load(d, w + v * kLanes);
+    HWY_UNROLL(12)
+    for (size_t p = 0; p < kPixels; ++p) {
+        const V value = hn::Set(d, x[p]);
         HWY_UNROLL(2)
         for (size_t v = 0; v < kVectors; ++v)
-            weights[v] = hn::Load(d, w + v * kLanes);
-        HWY_UNROLL(12)
-        for (size_t p = 0; p < kPixels; ++p) {
-            const V value = hn::Set(d, x[p / 3][static_cast<ptrdiff_t>(p % 3) * stride]);
-            HWY_UNROLL(2)
-            for (size_t v = 0; v < kVectors; ++v)
-                sums[p][v] = hn::MulAdd(value, weights[v], sums[p][v]);
-        }
-        for (size_t k = 0; k < kPointers; ++k)
-            ++x[k];
-        w += kPanel;
+            sums[p][v] = hn::MulAdd(value, weights[v], sums[p][v]);
     }
+}
+
+/// Adds the products of inputs `first` .. `last` - 1.
+template <size_t kPixels, size_t kVectors>
+HWY_INLINE void addInputs(V (&sums)[kPixels][kVectors], const PanelTile& t, size_t first, size_t last)
+{
+    const float* w = t.panel + kPanel * (1 + first);
+    if (t.taps == 1) {
+        if (!t.run.taps[0])
+            return;
+        PixelPointers<kPixels> x(t.run.taps[0] + t.offset + first, t.run.stride);
+        for (size_t i = first; i < last; ++i, w += kPanel, x.next())
+            addInput(sums, x, w);
+        return;
+    }
+    const float* const* taps = t.run.taps;
+    const size_t tapCount = t.taps;
+    const ptrdiff_t stride = t.run.stride;
+    ptrdiff_t place = t.offset + static_cast<ptrdiff_t>(first / tapCount);
+    for (size_t tap = first % tapCount; first < last; tap = 0, ++place) {
+        const size_t end = std::min(tapCount, tap + (last - first));
+        first += end - tap;
+        for (; tap < end; ++tap, w += kPanel)
+            if (taps[tap])
+                addInput(sums, PixelPointers<kPixels>(taps[tap] + place, stride), w);
+    }
+}
+
+/// Adds a panel's biases or, where they differ by pixel, what stands in `rows`.
+template <size_t kPixels, size_t kVectors>
+HWY_INLINE void addRows(V (&sums)[kPixels][kVectors], const float* rows, size_t rowFloats)
+{
+    HWY_UNROLL(12)
+    for (size_t p = 0; p < kPixels; ++p)
+        HWY_UNROLL(2)
+    for (size_t v = 0; v < kVectors; ++v)
+        sums[p][v] = hn::Add(sums[p][v], hn::Load(D(), rows + p * rowFloats + v * kLanes));
+}
+
+/// The sums of all chains.
+template <size_t kPixels, size_t kVectors> HWY_INLINE void addChains(V (&sums)[kPixels][kVectors], const PanelTile& t)
+{
+    const D d;
+    HWY_ALIGN float sofar[kPixels * kVectors * kLanes]; // while the next chain has the registers
+    constexpr size_t kRow = kVectors * kLanes;
+    for (size_t first = 0;;) {
+        HWY_UNROLL(12)
+        for (size_t p = 0; p < kPixels; ++p)
+            HWY_UNROLL(2)
+        for (size_t v = 0; v < kVectors; ++v)
+            sums[p][v] = hn::Zero(d);
+        const size_t last = t.inputs - first > t.run.order.chain ? first + t.run.order.chain : t.inputs;
+        addInputs(sums, t, first, last);
+        if (first > 0)
+            addRows(sums, sofar, kRow);
+        else if (t.run.order.biasFirst)
+            addRows(sums, t.panel, 0);
+        if (last == t.inputs)
+            break;
+        HWY_UNROLL(12)
+        for (size_t p = 0; p < kPixels; ++p)
+            HWY_UNROLL(2)
+        for (size_t v = 0; v < kVectors; ++v)
+            hn::Store(sums[p][v], d, sofar + p * kRow + v * kLanes);
+        first = last;
+    }
+    if (!t.run.order.biasFirst)
+        addRows(sums, t.panel, 0);
 }
 
 /// kPart: the last vector is not full.
@@ -133,13 +214,6 @@ HWY_INLINE void finishTile(V (&sums)[kPixels][kVectors], const PanelTile& t, con
 
 template <size_t kPixels, size_t kVectors> void multiplyTile(const PanelTile& t, const SumEpilogue& epilogue)
 {
-    const D d;
-    V sums[kPixels][kVectors];
-    HWY_UNROLL(12)
-    for (size_t p = 0; p < kPixels; ++p)
-        HWY_UNROLL(2)
-    for (size_t v = 0; v < kVectors; ++v)
-        sums[p][v] = hn::Load(d, t.panel + v * kLanes);
     // What is needed at the end comes in lines far apart, which the CPU does not foresee.
     HWY_UNROLL(12)
     for (size_t p = 0; p < kPixels; ++p)
@@ -150,11 +224,8 @@ template <size_t kPixels, size_t kVectors> void multiplyTile(const PanelTile& t,
             __builtin_prefetch(epilogue.addend + at, 0);
         __builtin_prefetch(t.y + at, 1);
     }
-    const auto firstInput = static_cast<ptrdiff_t>(t.run.firstInput);
-    for (size_t s = 0; s < t.segments; ++s)
-        if (t.run.segments[s])
-            addSegment<kPixels, kVectors>(sums, t.run.segments[s] + t.offset + firstInput, t.run.stride,
-                t.panel + kPanel * (1 + s * t.segmentInputs + t.run.firstInput), t.run.lastInput - t.run.firstInput);
+    V sums[kPixels][kVectors];
+    addChains(sums, t);
     if (t.filters == kVectors * kLanes)
         finishTile<kPixels, kVectors, false>(sums, t, epilogue);
     else
@@ -177,9 +248,8 @@ void multiply(
         for (size_t i = 0; i < tiles; ++i) { // of nearly equal sizes: small ones leave registers empty
             const size_t first = run.count * i / tiles, count = run.count * (i + 1) / tiles - first;
             const size_t at = first * run.yStride + filter;
-            const PanelTile tile { run, run.offset + static_cast<ptrdiff_t>(first) * run.stride,
-                w.panels.data() + panel * w.panelFloats(), w.segments, w.segmentInputs, run.y + at, run.yStride,
-                filters };
+            const PanelTile tile { run, static_cast<ptrdiff_t>(first) * run.stride,
+                w.panels.data() + panel * w.panelFloats(), w.taps, w.inputs(), run.y + at, run.yStride, filters };
             fns[filters > kLanes][count - 1](tile, epilogue.from(at));
         }
     }
@@ -211,6 +281,40 @@ HWY_INLINE void finishBlock(
         storeSome<kPart>(d, bounds(sums[o]), y + at + o * channels, count);
 }
 
+/// Sums of a depthwise convolution that grow by groups of taps.
+template <size_t kOutputs> struct GroupedSums {
+    explicit GroupedSums(size_t allTaps)
+        : taps(allTaps)
+    {
+        for (size_t o = 0; o < kOutputs; ++o)
+            sums[o] = part[o] = hn::Zero(D());
+    }
+    /// Before the products of this tap are added to `part`.
+    HWY_INLINE void begin(size_t tap)
+    {
+        const size_t next = tap / kGroup + (taps % kGroup == 3 && tap + 1 == taps ? 1 : 0);
+        if (next != group)
+            endGroup();
+        group = next;
+    }
+    HWY_INLINE void endGroup()
+    {
+        HWY_UNROLL(8)
+        for (size_t o = 0; o < kOutputs; ++o) {
+            sums[o] = hn::Add(part[o], sums[o]);
+            part[o] = hn::Zero(D());
+        }
+    }
+    HWY_INLINE void end(const float* bias)
+    {
+        HWY_UNROLL(8)
+        for (size_t o = 0; o < kOutputs; ++o)
+            sums[o] = hn::Add(hn::Add(part[o], sums[o]), hn::Load(D(), bias));
+    }
+    size_t taps, group = 0;
+    V sums[kOutputs], part[kOutputs];
+};
+
 /// The same outputs of two rows: what one loads serves both.
 template <size_t kOutputs, bool kPart>
 HWY_INLINE void makeBlockOfTwo(
@@ -218,29 +322,33 @@ HWY_INLINE void makeBlockOfTwo(
 {
     const D d;
     const size_t count = w.channels - channel, rowFloats = w.kernelColumns * kLanes;
-    V first[kOutputs], second[kOutputs];
-    HWY_UNROLL(8)
-    for (size_t o = 0; o < kOutputs; ++o)
-        first[o] = second[o] = hn::Load(d, block);
+    const size_t taps = w.kernelRows * w.kernelColumns;
+    GroupedSums<kOutputs> first(taps), second(taps);
+    const float* bias = block;
     block += kLanes;
     for (size_t row = 0; row <= w.kernelRows; ++row) {
         if (!t.rows[row])
             continue;
         const float* x = t.rows[row] + t.offset + static_cast<ptrdiff_t>(channel) + t.firstTap * t.tapStep;
         const bool inFirst = row<w.kernelRows, inSecond = row> 0;
-        const float* firstWeights = block + (inFirst ? row : 0) * rowFloats;
-        const float* secondWeights = block + (inSecond ? row - 1 : 0) * rowFloats;
+        const size_t firstRow = inFirst ? row : 0, secondRow = inSecond ? row - 1 : 0;
+        const float* firstWeights = block + firstRow * rowFloats;
+        const float* secondWeights = block + secondRow * rowFloats;
         const auto add = [&](auto toFirst, auto toSecond) HWY_ATTR {
             for (ptrdiff_t kx = t.firstTap; kx < t.lastTap; ++kx, x += t.tapStep) {
                 const V a = hn::Load(d, firstWeights + static_cast<size_t>(kx) * kLanes);
                 const V b = hn::Load(d, secondWeights + static_cast<size_t>(kx) * kLanes);
+                if constexpr (toFirst())
+                    first.begin(firstRow * w.kernelColumns + static_cast<size_t>(kx));
+                if constexpr (toSecond())
+                    second.begin(secondRow * w.kernelColumns + static_cast<size_t>(kx));
                 HWY_UNROLL(8)
                 for (size_t o = 0; o < kOutputs; ++o) {
                     const V v = loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count);
                     if constexpr (toFirst())
-                        first[o] = hn::MulAdd(v, a, first[o]);
+                        first.part[o] = hn::Add(first.part[o], hn::Mul(v, a));
                     if constexpr (toSecond())
-                        second[o] = hn::MulAdd(v, b, second[o]);
+                        second.part[o] = hn::Add(second.part[o], hn::Mul(v, b));
                 }
             }
         };
@@ -251,8 +359,10 @@ HWY_INLINE void makeBlockOfTwo(
         else
             add(std::false_type(), std::true_type());
     }
-    finishBlock<kOutputs, kPart>(first, w.channels, count, channel, t.y, epilogue);
-    finishBlock<kOutputs, kPart>(second, w.channels, count, t.rowOutputs + channel, t.y, epilogue);
+    first.end(bias);
+    second.end(bias);
+    finishBlock<kOutputs, kPart>(first.sums, w.channels, count, channel, t.y, epilogue);
+    finishBlock<kOutputs, kPart>(second.sums, w.channels, count, t.rowOutputs + channel, t.y, epilogue);
 }
 
 template <size_t kOutputs, bool kPart>
@@ -261,10 +371,8 @@ HWY_INLINE void makeBlock(
 {
     const D d;
     const size_t count = w.channels - channel;
-    V sums[kOutputs];
-    HWY_UNROLL(8)
-    for (size_t o = 0; o < kOutputs; ++o)
-        sums[o] = hn::Load(d, block);
+    GroupedSums<kOutputs> sums(w.kernelRows * w.kernelColumns);
+    const float* bias = block;
     block += kLanes;
     for (size_t ky = 0; ky < w.kernelRows; ++ky, block += w.kernelColumns * kLanes) {
         if (!t.rows[ky])
@@ -272,13 +380,16 @@ HWY_INLINE void makeBlock(
         const float* x = t.rows[ky] + t.offset + static_cast<ptrdiff_t>(channel) + t.firstTap * t.tapStep;
         for (ptrdiff_t kx = t.firstTap; kx < t.lastTap; ++kx, x += t.tapStep) {
             const V weight = hn::Load(d, block + static_cast<size_t>(kx) * kLanes);
+            sums.begin(ky * w.kernelColumns + static_cast<size_t>(kx));
             HWY_UNROLL(8)
-            for (size_t o = 0; o < kOutputs; ++o)
-                sums[o]
-                    = hn::MulAdd(loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count), weight, sums[o]);
+            for (size_t o = 0; o < kOutputs; ++o) {
+                const V v = loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count);
+                sums.part[o] = hn::Add(sums.part[o], hn::Mul(v, weight));
+            }
         }
     }
-    finishBlock<kOutputs, kPart>(sums, w.channels, count, channel, t.y, epilogue);
+    sums.end(bias);
+    finishBlock<kOutputs, kPart>(sums.sums, w.channels, count, channel, t.y, epilogue);
 }
 
 template <size_t kOutputs, bool kTwo>
@@ -359,23 +470,23 @@ HWY_EXPORT(depthwise);
 
 bool hasFloatRows() { return HWY_DYNAMIC_DISPATCH(lanes)() > 0; }
 
-PanelWeights packPanels(const float* weights, size_t filterStride, std::span<const size_t> inputOffsets,
-    size_t segments, const float* bias, size_t filters)
+PanelWeights packPanels(const PlainWeights& given, const float* bias)
 {
     constexpr size_t kBlock = 16; // inputs: a cache line where they are neighbours
-    const size_t inputs = inputOffsets.size();
-    PanelWeights w { segments, inputs / segments, filters, 2 * HWY_DYNAMIC_DISPATCH(lanes)(), {} };
+    PanelWeights w { given.channels, given.taps, given.filters, 2 * HWY_DYNAMIC_DISPATCH(lanes)(), {} };
+    const size_t inputs = w.inputs();
     w.panels.resize(w.panelCount() * w.panelFloats());
     for (size_t panel = 0; panel < w.panelCount(); ++panel) {
         float* to = w.panels.data() + panel * w.panelFloats();
-        const size_t first = panel * w.panelFilters, count = std::min(w.panelFilters, filters - first);
+        const size_t first = panel * w.panelFilters, count = std::min(w.panelFilters, w.filters - first);
         if (bias)
             std::copy_n(bias + first, count, to);
         to += w.panelFilters;
         for (size_t block = 0; block < inputs; block += kBlock)
             for (size_t f = 0; f < count; ++f)
                 for (size_t i = block; i < std::min(inputs, block + kBlock); ++i)
-                    to[i * w.panelFilters + f] = weights[(first + f) * filterStride + inputOffsets[i]];
+                    to[i * w.panelFilters + f]
+                        = given.weights[(first + f) * given.filterStride + i * given.inputStride];
     }
     return w;
 }

@@ -29,31 +29,43 @@ struct SumEpilogue {
 /// True where this CPU has the instructions (fused multiplication and addition) that these kernels need.
 bool hasFloatRows();
 
-/// A matrix filters x inputs, in panels of as many filters as fit the registers. The inputs of a filter lie in
-/// `segments` runs of equal length: the rows of a convolution's window.
+/// A matrix filters x inputs, in panels of as many filters as fit the registers. A filter has `taps` inputs in each
+/// channel: the places of a convolution's window.
 struct PanelWeights {
-    size_t segments = 1, segmentInputs = 0, filters = 0;
+    size_t channels = 0, taps = 1, filters = 0;
     size_t panelFilters = 0;
-    LineVector<float> panels; ///< by panel: its biases, then its filters' weights by input; missing filters are 0
-    size_t inputs() const { return segments * segmentInputs; }
+    LineVector<float> panels; ///< by panel: its biases, then weights by channel, tap, filter; missing filters are 0
+    size_t inputs() const { return channels * taps; }
     size_t panelCount() const { return (filters + panelFilters - 1) / panelFilters; }
     size_t panelFloats() const { return (inputs() + 1) * panelFilters; }
 };
-/// Weight of filter f and input i: weights[f * filterStride + inputOffsets[i]]. `bias` may be null.
-PanelWeights packPanels(const float* weights, size_t filterStride, std::span<const size_t> inputOffsets,
-    size_t segments, const float* bias, size_t filters);
+/// Filters by inputs as they are given.
+struct PlainWeights {
+    const float*
+        weights; ///< of filter f, channel c and tap t: weights[f * filterStride + (c * taps + t) * inputStride]
+    size_t filterStride, inputStride;
+    size_t filters, channels, taps;
+};
+/// `bias` may be null.
+PanelWeights packPanels(const PlainWeights& given, const float* bias);
+
+/// In which order products are added. Products of a chain are added to zero one after another, each product and
+/// addition rounded once; then the chains are added up from left to right. ONNX Runtime's order for the same layer.
+struct ChainOrder {
+    size_t chain = SIZE_MAX; ///< products of a chain
+    bool biasFirst = false; ///< before the first chain, else behind the last one
+};
 
 /// Pixels at equal distances: of a row or a column of an image, or the rows of a matrix.
 struct PixelRun {
-    const float* const* segments = nullptr; ///< where each segment's inputs lie; null: it adds nothing
-    ptrdiff_t offset = 0; ///< from there to the first pixel's input 0
-    size_t firstInput = 0, lastInput = 0; ///< of each segment, one past the last: the others add nothing
+    const float* const* taps = nullptr; ///< where each tap of the first pixel has its channels; null: it adds nothing
     ptrdiff_t stride = 0; ///< floats between neighbouring pixels
     size_t count = 0; ///< pixels
     float* y = nullptr; ///< filters of the first pixel
     size_t yStride = 0; ///< floats between the outputs of neighbouring pixels
+    ChainOrder order {};
 };
-/// y[p][f] = bias[f] + the sum of x[p][i] * weight[f][i] in order of i, each product and addition rounded once; then
+/// y[p][f] = bias[f] and the sum of x[p][i] * weight[f][i] over channels, then taps, in the order of the run; then
 /// `epilogue`. Only filters of panels `firstPanel` .. `lastPanel` - 1.
 void multiplyPixels(
     const PanelWeights& weights, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumEpilogue& epilogue);
@@ -78,8 +90,9 @@ struct DepthwiseRow {
     float* y = nullptr; ///< outputs x channels, of the second row behind those of the first
     bool two = false;
 };
-/// y[o][c] = bias[c] + the sum over the taps inside the input, in their order, of x * weight, each product and addition
-/// rounded once; then `epilogue`.
+/// y[o][c] = the sum over the taps inside the input of x * weight, + bias[c]; then `epilogue`. Products are rounded,
+/// too. Those of four taps are added up, and that is added to the sum so far; of three taps at the end, two and one.
+/// ONNX Runtime's order.
 void depthwiseRow(const DepthwiseWeights& weights, const DepthwiseRow& row, const SumEpilogue& epilogue);
 
 } // namespace qs
