@@ -193,6 +193,8 @@ def test_what_cannot_be_split(folder, client, tmp_path):
     ]:
         with pytest.raises(q.BadUse, match=sentence):
             distributed.calibrate(*arguments, **shared, **options)
+    with pytest.raises(q.BadUse, match="^calibration by mse"):  # before any shard runs
+        distributed.CalibrationJob.of(*arguments[:2], shards=2, folder=tmp_path, method="mse")
     with pytest.raises(TypeError, match="'ranges'"):
         distributed.calibrate(*arguments, **shared, ranges="x.json")
     with pytest.raises(q.BadUse, match="cannot be split"):

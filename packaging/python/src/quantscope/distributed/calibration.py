@@ -78,6 +78,7 @@ class CalibrationJob(Job):
         check_options("quantize", options)
         for name in _SET_BY_JOB.intersection(options):
             raise TypeError(f"calibration in shards has no option '{name}'")
+        _check_calibrator({"method": options.get("method")}, "")
         path = data_path(data)
         if path is None or path.startswith("random:"):
             raise BadUse(f"{path}: cannot be split for calibration; give a file or a folder")
