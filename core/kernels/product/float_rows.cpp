@@ -144,7 +144,7 @@ HWY_INLINE void addInputs(V (&sums)[kPixels][kVectors], const PanelTile& t, size
     }
 }
 
-/// Adds a panel's biases or, where they differ by pixel, what stands in `rows`.
+/// Adds a row of addends to the sums of each pixel; `rowFloats`: to the next pixel's row, 0 where all share one.
 template <size_t kPixels, size_t kVectors>
 HWY_INLINE void addRows(V (&sums)[kPixels][kVectors], const float* rows, size_t rowFloats)
 {
