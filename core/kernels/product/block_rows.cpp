@@ -200,15 +200,14 @@ void multiplyWidened(const float* x, int64_t rows, const BlockPanels& b, int64_t
 {
     const size_t width = HWY_DYNAMIC_DISPATCH(floatPanel)();
     const int64_t each = static_cast<int64_t>(width) / kBlockPanel;
-    PanelWeights w { 1, static_cast<size_t>(b.depth), 0, width, {} };
+    PanelWeights w { static_cast<size_t>(b.depth), 1, 0, width, {} };
     w.panels.assign(w.panelFloats(), 0.0f);
     const float* const segment = x;
     for (int64_t panel = first; panel < last; panel += each) {
         const int64_t end = std::min(last, panel + each), row = panel * kBlockPanel;
         w.filters = static_cast<size_t>(std::min(b.rows, end * kBlockPanel) - row);
         HWY_DYNAMIC_DISPATCH(widen)(b, panel, end, width, w.panels.data() + width);
-        const PixelRun run { &segment, 0, 0, w.segmentInputs, b.depth, static_cast<size_t>(rows), y + row,
-            static_cast<size_t>(b.rows) };
+        const PixelRun run { &segment, b.depth, static_cast<size_t>(rows), y + row, static_cast<size_t>(b.rows) };
         multiplyPixels(w, run, 0, 1, {});
     }
 }
