@@ -184,6 +184,18 @@ private slots:
         QCOMPARE(otherFeed.value().inputs[3].dtype(), DType::Int8);
         QCOMPARE(otherFeed.value().inputs[3].count(), int64_t(0));
         QVERIFY(refusal(withPast("(2, 2, 1, 8)", 32), inputs).contains("int8"));
+        // One of the model's own type tells the width that the model leaves open, whether axis 0 counts samples or not.
+        for (const char* shape : { "(2, 2, 0, 8)", "(2, 1, 2, 0, 8)" }) {
+            std::vector<InputSpec> own = inputs;
+            own[3].dtype = DType::Float32;
+            const std::string rows = npz({ { "input_ids.npy", npy("<i8", "(2, 1, 3)", bytesOf(ids)) },
+                { "past_key_values.0.key.npy", npy("<f4", shape, {}) } });
+            const auto mine = opened(rows, own);
+            QVERIFY(mine);
+            const auto given = mine->feed(1);
+            QVERIFY(given.ok());
+            QCOMPARE(given.value().inputs[3].shape(), (Shape { 1, 2, 0, 8 }));
+        }
         // Without tokens nothing is implied.
         const std::vector<InputSpec> others { floatInput("x", Shape { 1, 2 }), inputs[0] };
         QVERIFY(refusal(npz({ { "x.npy", npy("<f4", "(1, 2)", floats(2)) } }), others).contains("attention_mask"));
