@@ -27,6 +27,8 @@ QString kindName(IssueKind kind)
         return tr("wrong use");
     case IssueKind::BadInput:
         return tr("bad input");
+    case IssueKind::NoMemory:
+        return tr("not enough memory");
     case IssueKind::Cancelled:
         return tr("cancelled");
     case IssueKind::Internal:
