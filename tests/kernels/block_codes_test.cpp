@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/codes/block_dots.h"
+#include "core/kernels/blocks/block_dots.h"
+#include "core/kernels/blocks/block_rows.h"
 #include "core/kernels/codes/dot_product.h"
-#include "core/kernels/product/block_rows.h"
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 

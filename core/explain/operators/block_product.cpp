@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/explain/operators/operation.h"
 #include "core/graph/domains.h"
-#include "core/kernels/codes/block_codes.h"
+#include "core/kernels/blocks/block_codes.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/packed_rows.h"
 

@@ -5,7 +5,7 @@
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
-#include "core/kernels/product/block_rows.h"
+#include "core/kernels/blocks/block_rows.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/packed_rows.h"
 

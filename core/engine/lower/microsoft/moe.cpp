@@ -4,7 +4,7 @@
 #include "core/engine/lower/microsoft/parts.h"
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
-#include "core/kernels/codes/block_codes.h"
+#include "core/kernels/blocks/block_codes.h"
 
 #include <array>
 #include <limits>

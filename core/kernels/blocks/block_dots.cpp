@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/codes/block_dots.h"
+#include "core/kernels/blocks/block_dots.h"
 
 #include "core/kernels/cpu/dot_target.h"
 

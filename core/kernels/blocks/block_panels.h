@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/codes/block_codes.h"
+#include "core/kernels/blocks/block_codes.h"
 #include "core/kernels/cpu/aligned.h"
 
 /// Weights in blocks as products read them, code by code out of memory: nothing is widened before it is needed.

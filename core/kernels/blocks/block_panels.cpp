@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/codes/block_panels.h"
+#include "core/kernels/blocks/block_panels.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/codes/block_panels.h"
+#include "core/kernels/blocks/block_panels.h"
 
 namespace qs {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/codes/block_dots.h"
+#include "core/kernels/blocks/block_dots.h"
 #include "core/kernels/codes/dot_product.h"
 
 #include "core/base/rounding.h"
@@ -10,7 +10,7 @@
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/kernels/codes/block_panels_fast.cpp"
+#define HWY_TARGET_INCLUDE "core/kernels/blocks/block_panels_fast.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

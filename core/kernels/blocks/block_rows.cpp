@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/product/block_rows.h"
+#include "core/kernels/blocks/block_rows.h"
 
 #include "core/kernels/product/float_rows.h"
 
@@ -9,7 +9,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/kernels/product/block_rows.cpp"
+#define HWY_TARGET_INCLUDE "core/kernels/blocks/block_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
