@@ -82,10 +82,11 @@ Result<GroupLengths> groupLengths(const StepContext& s, const CacheForm& form, i
     if (l.total < l.queries || (!form.slides() && l.total > l.queries + cached))
         return badInput("total_sequence_length " + std::to_string(l.total) + " does not fit "
             + std::to_string(l.queries) + " tokens behind a cache of " + std::to_string(cached));
-    if (form.slides() && cached < form.window)
+    if (form.slides() && cached > 0 && cached < form.window)
         return badInput("a sliding cache of " + std::to_string(cached) + " tokens does not hold a window of "
             + std::to_string(form.window));
-    l.present = form.slides() ? cached : std::max(l.total, cached);
+    // An empty cache makes room for the window.
+    l.present = !form.slides() ? std::max(l.total, cached) : cached > 0 ? cached : form.window;
     for (int64_t b = 0; b < l.batch; ++b) {
         QS_TRY(const GroupLine line, groupLine(l, form, elementAsInt(last, b) + 1, cached));
         l.line = std::max({ l.line, line.kept + l.fresh, line.known });
