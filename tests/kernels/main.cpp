@@ -13,7 +13,8 @@ int main(int argc, char** argv)
     int failures = 0;
     if (argc > 1 && std::strcmp(argv[1], "integer") == 0) {
         argv[1] = argv[0];
-        for (const auto run : { runCodeConvTests, runIntegerProductTests, runPairSaturationTests, runQLinearTests })
+        for (const auto run :
+            { runBlockCodesTests, runCodeConvTests, runIntegerProductTests, runPairSaturationTests, runQLinearTests })
             failures += run(argc - 1, argv + 1);
         return failures ? 1 : 0;
     }
