@@ -18,16 +18,17 @@ constexpr int kFunctionAttributeProto = 11;
 constexpr int kFunctionValueInfo = 12;
 constexpr int kFunctionOverload = 13;
 
-std::string unknownText(const google::protobuf::Message& message, int number)
+std::string unknownText(const google::protobuf::UnknownFieldSet& fields, int number)
 {
-    std::vector<std::string> texts = unknownTexts(message, number);
+    std::vector<std::string> texts = unknownTexts(fields, number);
     return texts.empty() ? std::string() : std::move(texts.back());
 }
 
-template <class Message> std::vector<Message> unknownMessages(const google::protobuf::Message& message, int number)
+template <class Message>
+std::vector<Message> unknownMessages(const google::protobuf::UnknownFieldSet& fields, int number)
 {
     std::vector<Message> found;
-    for (const std::string& text : unknownTexts(message, number))
+    for (const std::string& text : unknownTexts(fields, number))
         if (Message item; item.ParseFromString(text))
             found.push_back(std::move(item));
     return found;
@@ -57,22 +58,24 @@ std::vector<size_t> noteIndices(const onnx::NodeProto& node)
     return indices;
 }
 
-std::string overloadOf(const onnx::NodeProto& node) { return unknownText(node, kNodeOverload); }
-std::string overloadOf(const onnx::FunctionProto& function) { return unknownText(function, kFunctionOverload); }
+std::string overloadOf(const onnx::NodeProto& node) { return unknownText(node.unknown_fields(), kNodeOverload); }
+std::string overloadOf(const onnx::FunctionProto& function)
+{
+    return unknownText(function.unknown_fields(), kFunctionOverload);
+}
 
 std::vector<onnx::AttributeProto> attributeDefaults(const onnx::FunctionProto& function)
 {
-    return unknownMessages<onnx::AttributeProto>(function, kFunctionAttributeProto);
+    return unknownMessages<onnx::AttributeProto>(function.unknown_fields(), kFunctionAttributeProto);
 }
 
 std::vector<onnx::ValueInfoProto> valueInfos(const onnx::FunctionProto& function)
 {
-    return unknownMessages<onnx::ValueInfoProto>(function, kFunctionValueInfo);
+    return unknownMessages<onnx::ValueInfoProto>(function.unknown_fields(), kFunctionValueInfo);
 }
 
-std::vector<std::string> unknownTexts(const google::protobuf::Message& message, int number)
+std::vector<std::string> unknownTexts(const google::protobuf::UnknownFieldSet& fields, int number)
 {
-    const auto& fields = message.GetReflection()->GetUnknownFields(message);
     std::vector<std::string> found;
     for (int i = 0; i < fields.field_count(); ++i)
         if (const auto& f = fields.field(i);

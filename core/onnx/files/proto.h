@@ -25,7 +25,7 @@ std::vector<onnx::AttributeProto> attributeDefaults(const onnx::FunctionProto& f
 std::vector<onnx::ValueInfoProto> valueInfos(const onnx::FunctionProto& function);
 
 /// Contents of all fields of that number that the installed classes do not know.
-std::vector<std::string> unknownTexts(const google::protobuf::Message& message, int number);
+std::vector<std::string> unknownTexts(const google::protobuf::UnknownFieldSet& fields, int number);
 /// ValueInfoProto.metadata_props (IR version 10).
 inline constexpr int kValueMetadata = 4;
 

@@ -64,7 +64,7 @@ std::pair<std::string_view, std::string_view> entryOf(std::string_view bytes)
 /// Of a value's entries, which the installed ONNX classes do not know; the texts belong to the result.
 std::shared_ptr<const Metadata> valueMetadata(const onnx::ValueInfoProto& proto)
 {
-    auto texts = std::make_shared<std::vector<std::string>>(unknownTexts(proto, kValueMetadata));
+    auto texts = std::make_shared<std::vector<std::string>>(unknownTexts(proto.unknown_fields(), kValueMetadata));
     if (texts->empty())
         return nullptr;
     auto metadata = std::make_shared<Metadata>();
