@@ -327,9 +327,7 @@ void GraphPanel::refreshLook()
         if (box.kind != DisplayBox::Kind::Group)
             continue;
         const BoxGroup& group = scene->content()->grouping.groups[box.group];
-        look.boxes[b].strip = group.kind == BoxGroup::Kind::Run
-            ? stripOfBlocks(box.members, group.blocks, whole, metric, colour)
-            : stripOf(box.members, whole, metric, colour);
+        look.boxes[b].strip = stripOfGroup(group, box.members, whole, metric, colour);
     }
     markRecipe(look);
     markChosen(look);

@@ -78,4 +78,11 @@ std::vector<QColor> stripOfBlocks(const std::vector<uint32_t>& boxes, size_t blo
     return strip;
 }
 
+std::vector<QColor> stripOfGroup(const BoxGroup& group, const std::vector<uint32_t>& boxes,
+    const std::vector<BoxNumber>& numbers, Metric metric, const std::function<QColor(const BoxNumber&)>& colour)
+{
+    return group.kind == BoxGroup::Kind::Run ? stripOfBlocks(boxes, group.blocks, numbers, metric, colour)
+                                             : stripOf(boxes, numbers, metric, colour);
+}
+
 } // namespace qs

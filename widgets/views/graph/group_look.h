@@ -24,4 +24,8 @@ std::vector<QColor> stripOfBlocks(const std::vector<uint32_t>& boxes, size_t blo
 std::vector<QColor> stripOf(const std::vector<uint32_t>& boxes, const std::vector<BoxNumber>& numbers, Metric metric,
     const std::function<QColor(const BoxNumber&)>& colour);
 
+/// Of a closed group of these boxes: by block where it is a row of blocks.
+std::vector<QColor> stripOfGroup(const BoxGroup& group, const std::vector<uint32_t>& boxes,
+    const std::vector<BoxNumber>& numbers, Metric metric, const std::function<QColor(const BoxNumber&)>& colour);
+
 } // namespace qs
