@@ -111,7 +111,7 @@ Files filesIn(const std::filesystem::path& folder)
 std::string masked(const std::string& name, const std::string& content)
 {
     static const std::regex json(R"re("(time_ms": \{[^}]*\}|peak_memory_bytes": \d+|bytes": (\d+|null)))re"),
-        html(R"re([0-9.]+ (ms|s|MB)\b|[ >]+([0-9.]+ kB|-|–)[ <]+|data-key="\d+")re"),
+        html(R"re([0-9.]+ (ms|s|MB)\b|[ >]+([0-9.]+ kB|-|–)[ <]+| ?data-key="\d+")re"),
         xml(R"re( (time|timestamp)="[^"]+")re");
     const auto ends = [&](const char* suffix) { return name.ends_with(suffix); };
     if (ends(".json"))

@@ -146,7 +146,7 @@ private slots:
         std::mt19937 random(m_seed * 1000 + unsigned(index));
         QStringList faults, tried;
         for (size_t kind = 0; kind < kFaultNames.size(); ++kind) {
-            if (!only.empty() && only != kFaultNames[kind])
+            if ((!only.empty() && only != kFaultNames[kind]) || (step.inPools && Fault(kind) == Fault::Thread))
                 continue;
             const auto chosen = places(right.ending.calls[kind], random);
             tried << QStringLiteral("%1 %2 of %3")

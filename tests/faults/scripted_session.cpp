@@ -195,8 +195,10 @@ private:
     {
         const std::string data = kExamples + "digits_samples.npz";
         add("work in the window", { QS_WINDOW_STEPS, "work", kFloat, data, in("kept"), m_folder.string() },
-            { "p.qscope", "r.html" });
-        add("restore lost work", { QS_WINDOW_STEPS, "restore", in("lost"), kFloat, data }, {});
+            { "p.qscope", "r.html" })
+            .inPools
+            = true;
+        add("restore lost work", { QS_WINDOW_STEPS, "restore", in("lost"), kFloat, data }, {}).inPools = true;
     }
 
     const fs::path m_inputs, m_folder;

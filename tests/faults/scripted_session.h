@@ -19,6 +19,7 @@ struct Step {
                          ///< in its own words
     bool together = false; ///< its results come and go as one
     std::string input = "/dev/null"; ///< for stdin
+    bool inPools = false; ///< its threads are Qt's, which tells nobody that one could not begin
 };
 
 /// What somebody does in a day, from looking at a model to lessons. The commands read what is prepared in `inputs`, and
