@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace qs {
 
@@ -24,7 +25,7 @@ bool convLayout(const DraftNode& node, const Tensor& weight, WeightLayout& layou
 {
     layout.groups = node.attributes.integer("group", 1);
     layout.inputsFirst = node.is("ConvTranspose");
-    if (weight.rank() < 3 || layout.groups < 1)
+    if (weight.rank() < 3 || layout.groups < 1 || layout.groups > INT32_MAX)
         return false;
     for (size_t d = 2; d < weight.rank(); ++d)
         layout.taps *= weight.dim(d);

@@ -278,8 +278,8 @@ void QOperatorBuilder::finish()
 {
     for (const std::string& name : model.draft.outputs())
         dequantize(name);
-    for (const DraftNode& node : m_nodes)
-        for (const std::string& captured : model.draft.captures(node))
+    for (size_t n = 0; n < m_nodes.size(); ++n) // more of them, while it goes on
+        for (const std::string& captured : model.draft.captures(m_nodes[n]))
             if (!model.draft.constant(captured)) // bodies go on reading the floats, as ONNX Runtime leaves it
                 dequantize(captured);
     // A constant that a float node reads, too, was dequantized for it.
