@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What no command does by itself: "external MODEL OUT" writes a model with all its weights beside it, "project MODEL
 // OUT" a project, "open PROJECT" reads one. Ends as the program's commands do.
-#include "core/base/files/out_of_memory.h"
-#include "core/base/issue_text.h"
-#include "core/base/thrown_issue.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/project/files/project_file.h"
+#include "tests/faults/step_end.h"
 
-#include <csignal>
 #include <cstdio>
-#include <exception>
 #include <string_view>
 
 using namespace qs;
@@ -59,17 +55,5 @@ Status carriedOut(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    constexpr int kBadInput = 3, kInternal = 5;
-    std::signal(SIGXFSZ, SIG_IGN);
-    endWhereMemoryEnds(kBadInput);
-    Status status;
-    try {
-        status = carriedOut(argc, argv);
-    } catch (const std::exception& e) {
-        status = issueOfThrown(e);
-    }
-    if (status.ok())
-        return 0;
-    std::fprintf(stderr, "error: %s\n", issueText(status.issue()).c_str());
-    return status.issue().kind == IssueKind::Internal ? kInternal : kBadInput;
+    return test::endOfStep([=] { return carriedOut(argc, argv); });
 }

@@ -2,10 +2,8 @@
 // What somebody does in the window, without its views: "work MODEL DATA KEPT FOLDER" opens, compares, edits, undoes and
 // exports, and saves a project and a report in FOLDER; "restore KEPT MODEL DATA" loses its work and takes it up again
 // from what was kept there. Ends as the window does.
-#include "core/base/files/out_of_memory.h"
-#include "core/base/issue_text.h"
-#include "core/base/thrown_issue.h"
 #include "core/quant/recipe/recipe.h"
+#include "tests/faults/step_end.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/export/exports.h"
 #include "widgets/session/files/autosave.h"
@@ -15,7 +13,6 @@
 #include <QDir>
 #include <QElapsedTimer>
 
-#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string_view>
@@ -171,19 +168,9 @@ Status carriedOut(const QStringList& words)
 
 int main(int argc, char** argv)
 {
-    constexpr int kBadInput = 3, kInternal = 5;
-    std::signal(SIGXFSZ, SIG_IGN);
-    endWhereMemoryEnds(kBadInput);
-    Status status;
-    try {
+    return test::endOfStep([&] {
         qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString&) {}); // Qt's words to developers
         QCoreApplication application(argc, argv);
-        status = carriedOut(QCoreApplication::arguments());
-    } catch (const std::exception& e) {
-        status = issueOfThrown(e);
-    }
-    if (status.ok())
-        return 0;
-    std::fprintf(stderr, "error: %s\n", issueText(status.issue()).c_str());
-    return status.issue().kind == IssueKind::Internal ? kInternal : kBadInput;
+        return carriedOut(QCoreApplication::arguments());
+    });
 }
