@@ -3,6 +3,7 @@
 
 #include "core/tensor/tensor.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ using AttributeValue = std::variant<int64_t, float, std::string, Tensor, std::sh
 /// Attributes of one node by name, with typed access and defaults.
 class Attributes {
 public:
+    static constexpr int64_t kFarthest = int64_t(1) << 31;
     void set(std::string name, AttributeValue value) { m_values.insert_or_assign(std::move(name), std::move(value)); }
     bool has(const std::string& name) const { return m_values.count(name) != 0; }
     const AttributeValue* find(const std::string& name) const
@@ -36,7 +38,12 @@ public:
         const AttributeValue* v = find(name);
         return v ? std::get_if<T>(v) : nullptr;
     }
-    int64_t integer(const std::string& name, int64_t fallback) const { return valueOr<int64_t>(name, fallback); }
+    /// An axis, a size, a count or a choice. Beyond ±kFarthest it is that: no tensor here is as long, and what is made
+    /// of two of them overflows nothing. Who wants a number of the data as it stands asks get().
+    int64_t integer(const std::string& name, int64_t fallback) const
+    {
+        return std::clamp(valueOr<int64_t>(name, fallback), -kFarthest, kFarthest);
+    }
     float real(const std::string& name, float fallback) const { return valueOr<float>(name, fallback); }
     std::string text(const std::string& name, std::string fallback) const { return valueOr(name, std::move(fallback)); }
     std::vector<int64_t> integers(const std::string& name, std::vector<int64_t> fallback = {}) const

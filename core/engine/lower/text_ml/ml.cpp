@@ -41,8 +41,10 @@ Tensor fallbackValue(const Attributes& a, DType type)
         return *t;
     if (type == DType::String)
         return Tensor::strings({ 1 }, { a.text("default_string", "_Unused") });
-    if (type == DType::Int64)
-        return Tensor::of<int64_t>({ 1 }, { a.integer("default_int64", -1) });
+    if (type == DType::Int64) {
+        const auto* i = a.get<int64_t>("default_int64"); // as it stands, however large
+        return Tensor::of<int64_t>({ 1 }, { i ? *i : -1 });
+    }
     if (type == DType::Float32)
         return Tensor::of<float>({ 1 }, { a.real("default_float", -0.0f) });
     Tensor zero = Tensor::allocate(type, { 1 });
