@@ -113,7 +113,7 @@ private slots:
             QCOMPARE(attached->name, "the window");
             QCOMPARE(attached->windows, size_t(1));
             Heard heard;
-            Relay relay(std::move(attached->window), heard.write());
+            Relay relay({ kExamples, { kExamples } }, std::move(*attached), heard.write());
             relay.receive(kHello);
             QCOMPARE(heard.waitFor(1).at(0)["id"], "hello");
             relay.receive(call(1, "open", R"({"float":"digits_float.onnx"})")); // seen from the agent's folder
@@ -139,7 +139,7 @@ private slots:
         auto attached = Relay::attach({ kExamples, { kExamples } });
         QVERIFY(attached.ok());
         Heard heard;
-        Relay relay(std::move(attached->window), heard.write());
+        Relay relay({ kExamples, { kExamples } }, std::move(*attached), heard.write());
         relay.receive(kHello);
         relay.receive(
             call(1, "open", R"({"float":"digits_float.onnx","data":"random:2000000","shapes":{"image":[1,1,8,8]}})"));
@@ -162,6 +162,74 @@ private slots:
         QCOMPARE(told, (std::set<int> { 2, 3, 4 }));
         QVERIFY(relay.idle());
         QVERIFY(!relay.lost().ok());
+    }
+
+    /// Ids of answers to calls, and what they say.
+    static QString answerTo(Relay& relay, Heard& heard, int id)
+    {
+        relay.receive(call(id, "compare")); // nothing is open: an error of the tool
+        const auto lines = heard.waitFor(1);
+        if (lines.size() != 1 || lines[0]["id"] != id)
+            return "no answer";
+        return QString::fromStdString(lines[0].dump());
+    }
+
+    void attachesToTheNextWindow()
+    {
+        auto first = openDoor("first");
+        QVERIFY(first.ok());
+        auto attached = Relay::attach({ kExamples, { kExamples } });
+        QVERIFY(attached.ok());
+        Heard heard;
+        Relay relay({ kExamples, { kExamples } }, std::move(*attached), heard.write());
+        relay.receive(kHello);
+        relay.receive(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+        QCOMPARE(heard.waitFor(1).at(0)["id"], "hello");
+        first->reset();
+        QTRY_VERIFY(!relay.lost().ok());
+        for (const int id : { 1, 2 }) {
+            const QString meanwhile = answerTo(relay, heard, id);
+            QVERIFY2(meanwhile.contains("was closed") && meanwhile.contains("ask again"), qPrintable(meanwhile));
+        }
+        const auto second = openDoor("second");
+        QVERIFY(second.ok());
+        QVERIFY(answerTo(relay, heard, 3).contains("isError")); // of the tool, so the window was asked
+        QVERIFY(relay.lost().ok() && relay.idle());
+    }
+
+    /// What is asked next might be meant for what was open there.
+    void saysFirstThatItIsAnotherWindow()
+    {
+        auto first = openDoor("first");
+        const auto second = openDoor("second");
+        QVERIFY(first.ok() && second.ok());
+        auto attached = Relay::attach({ kExamples, { kExamples } }, { (*second)->path() });
+        QVERIFY(attached.ok());
+        Heard heard;
+        Relay relay({ kExamples, { kExamples } }, std::move(*attached), heard.write());
+        relay.receive(kHello);
+        QCOMPARE(heard.waitFor(1).at(0)["id"], "hello");
+        first->reset();
+        QTRY_VERIFY(!relay.lost().ok());
+        const QString told = answerTo(relay, heard, 1);
+        QVERIFY2(told.contains("'second' now") && !told.contains("isError"), qPrintable(told));
+        QVERIFY(answerTo(relay, heard, 2).contains("isError"));
+    }
+
+    void staysAwayFromWhoLetItGo()
+    {
+        const auto door = openDoor("the window");
+        QVERIFY(door.ok());
+        auto attached = Relay::attach({ kExamples, { kExamples } });
+        QVERIFY(attached.ok());
+        Heard heard;
+        Relay relay({ kExamples, { kExamples } }, std::move(*attached), heard.write());
+        relay.receive(kHello);
+        QCOMPARE(heard.waitFor(1).at(0)["id"], "hello");
+        (*door)->letGo("the person at the window let this agent go");
+        QTRY_VERIFY(!relay.lost().ok());
+        for (const int id : { 1, 2 })
+            QVERIFY(answerTo(relay, heard, id).contains("let this agent go"));
     }
 
     void newestWindowThatHasRoom()

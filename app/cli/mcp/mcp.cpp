@@ -82,12 +82,13 @@ Result<int> attached(const McpCommand& o, Context& context)
     if (context.common.threads || !context.common.memoryLimit.empty())
         return badUse("with --attach the window computes", "leave --threads and --memory-limit out");
     QS_TRY(const AllowedFolders folders, AllowedFolders::of(o.allow));
-    QS_TRY(Relay::Attached window, Relay::attach({ std::filesystem::current_path().string(), folders.folders() }));
+    const AttachRequest request { std::filesystem::current_path().string(), folders.folders() };
+    QS_TRY(Relay::Attached window, Relay::attach(request));
     if (window.windows > 1)
         printWarnings(
             { "attached to '" + window.name + "', the newest of " + std::to_string(window.windows) + " windows" },
             context.common);
-    Relay relay(std::move(window.window), toStdout);
+    Relay relay(request, std::move(window), toStdout);
     QS_TRY(const int code, serve(relay, context.cancel));
     QS_CHECK(relay.lost());
     return code;

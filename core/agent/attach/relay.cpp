@@ -17,6 +17,8 @@ namespace {
 
 constexpr size_t kLongestRelayed = size_t(64) << 20;
 constexpr int kAdmissionMs = 10'000;
+constexpr const char* kOwnId = "quantscope-relay"; ///< of messages that are no client's
+constexpr const char* kAskAgain = "let agents attach in one (quantscope --serve), then ask again";
 
 /// One line, a byte at a time: what follows it is for others.
 Result<std::string> firstLine(int fd)
@@ -52,15 +54,15 @@ std::string idOfAnswer(std::string_view line)
 
 Issue closed(const std::string& why)
 {
-    return badInput(why.empty() ? "the window that this was attached to is gone" : why, {},
-        "open it again, let agents attach, and start this server anew");
+    return badInput(why.empty() ? "the window that this was attached to is gone" : why, {}, kAskAgain);
 }
 
 } // namespace
 
-Result<Relay::Attached> Relay::attach(const AttachRequest& request)
+Result<Relay::Attached> Relay::attach(const AttachRequest& request, const std::set<std::string>& without)
 {
-    const std::vector<std::string> all = windowSockets();
+    std::vector<std::string> all = windowSockets();
+    std::erase_if(all, [&](const std::string& path) { return without.contains(path); });
     std::optional<Issue> first;
     for (const std::string& path : all) {
         const auto admitted = [&]() -> Result<Attached> {
@@ -69,7 +71,7 @@ Result<Relay::Attached> Relay::attach(const AttachRequest& request)
                 return closed({});
             QS_TRY(const std::string line, firstLine(window.fd()));
             QS_TRY(std::string name, readAdmission(line));
-            return Attached { std::move(window), std::move(name), all.size() };
+            return Attached { std::move(window), std::move(name), path, all.size() };
         };
         auto attached = admitted();
         if (attached.ok())
@@ -82,8 +84,9 @@ Result<Relay::Attached> Relay::attach(const AttachRequest& request)
                      "start quantscope --serve, or choose Edit, Agents, Let agents attach in one");
 }
 
-Relay::Relay(Descriptor window, Write write)
-    : m_window(std::move(window))
+Relay::Relay(AttachRequest request, Attached first, Write write)
+    : m_request(std::move(request))
+    , m_attached(std::move(first))
     , m_write(std::move(write))
     , m_thread([this] { run(); })
 {
@@ -105,13 +108,67 @@ void Relay::receiveTooLong()
     write(faultLine(nullptr, { RpcCode::ParseError, "the message is longer than 1 MiB", nullptr }));
 }
 
+/// Another window; its name.
+Result<std::string> Relay::found()
+{
+    QS_TRY(Attached next, attach(m_request, m_left));
+    if (m_thread.joinable())
+        m_thread.join();
+    m_attached = std::move(next);
+    {
+        const std::lock_guard lock(m_mutex);
+        m_lost = false;
+        m_why.clear();
+    }
+    m_thread = std::thread([this] { run(); });
+    greet();
+    return m_attached.name;
+}
+
+/// What the client began with, so that this window, too, knows the version of the protocol.
+void Relay::greet()
+{
+    if (!m_hello.empty()) {
+        AgentJson hello = AgentJson::parse(m_hello);
+        hello["id"] = kOwnId;
+        sendLine(m_attached.window.fd(), hello.dump());
+    }
+    if (!m_initialized.empty())
+        sendLine(m_attached.window.fd(), m_initialized);
+}
+
+/// Why a request is not handed on; empty where it is. Without a window it looks for another.
+std::string Relay::toldInstead()
+{
+    std::string why;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (!m_lost)
+            return {};
+        why = m_why;
+    }
+    const auto next = found();
+    const bool told = std::exchange(m_told, true);
+    if (!next.ok())
+        return issueText(closed(why));
+    if (told)
+        return {};
+    return "the window that this was attached to is gone, and this is attached to '" + *next
+        + "' now, which may show other work; look at it, then ask again";
+}
+
 void Relay::forward(const RpcMessage& message, std::string_view line)
 {
     const bool request = message.kind == RpcMessage::Kind::Request;
+    if (request)
+        if (const std::string told = toldInstead(); !told.empty())
+            return write(faultLine(message.id, { RpcCode::InternalError, told, nullptr }));
+    if (message.method == "initialize")
+        m_hello = line;
+    if (message.method == "notifications/initialized")
+        m_initialized = line;
     {
         const std::lock_guard lock(m_mutex);
-        if (m_lost && request)
-            return write(faultLine(message.id, { RpcCode::InternalError, issueText(closed(m_why)), nullptr }));
         if (request)
             m_asked.insert(idText(message.id));
         const auto withdrawn = message.params.find("requestId");
@@ -119,8 +176,8 @@ void Relay::forward(const RpcMessage& message, std::string_view line)
             if (const auto asked = m_asked.find(idText(*withdrawn)); asked != m_asked.end())
                 m_asked.erase(asked);
     }
-    if (!sendLine(m_window.fd(), std::string(line)))
-        shutdown(m_window.fd(), SHUT_RDWR); // listen() finds out
+    if (!sendLine(m_attached.window.fd(), std::string(line)))
+        shutdown(m_attached.window.fd(), SHUT_RDWR); // listen() finds out
 }
 
 void Relay::run()
@@ -131,6 +188,7 @@ void Relay::run()
     } catch (const std::exception&) { // such as no memory for an answer: nothing more can be handed on
         const std::lock_guard lock(m_mutex);
         m_lost = true;
+        m_told = false;
         m_asked.clear();
     }
 }
@@ -141,7 +199,7 @@ void Relay::listen()
     LineCutter lines({ line, [] {} }, kLongestRelayed);
     char bytes[65536];
     while (true) {
-        const ssize_t size = read(m_window.fd(), bytes, sizeof bytes);
+        const ssize_t size = read(m_attached.window.fd(), bytes, sizeof bytes);
         if (size < 0 && errno == EINTR)
             continue;
         if (size <= 0)
@@ -157,9 +215,12 @@ void Relay::hear(std::string_view line)
         m_why = *why;
         return;
     }
+    const std::string id = idOfAnswer(line);
+    if (id == idText(kOwnId))
+        return;
     write(std::string(line));
     const std::lock_guard lock(m_mutex);
-    if (const auto asked = m_asked.find(idOfAnswer(line)); asked != m_asked.end())
+    if (const auto asked = m_asked.find(id); asked != m_asked.end())
         m_asked.erase(asked);
 }
 
@@ -169,6 +230,8 @@ void Relay::lose()
     if (m_stopping)
         return;
     m_lost = true;
+    m_told = !m_asked.empty();
+    m_left.insert(m_attached.path);
     const std::string sentence = issueText(closed(m_why));
     for (const std::string& asked : m_asked) { // "{...,"id":1": the answer goes on from there
         const AgentJson error { { "code", int(RpcCode::InternalError) }, { "message", sentence } };
@@ -202,7 +265,7 @@ void Relay::stop()
         const std::lock_guard lock(m_mutex);
         m_stopping = true;
     }
-    shutdown(m_window.fd(), SHUT_RDWR);
+    shutdown(m_attached.window.fd(), SHUT_RDWR);
     if (m_thread.joinable())
         m_thread.join();
 }
