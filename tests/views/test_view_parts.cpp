@@ -396,9 +396,13 @@ void TestViewParts::windowsFitIntoTheScreen()
 {
     QWidget large, small;
     const QSize room = large.screen()->availableSize();
+    large.resize(room); // its frame needs some
+    QVERIFY(!fitsIntoScreen(large));
     large.resize(room * 2);
+    QVERIFY(!fitsIntoScreen(large));
     fitIntoScreen(large);
-    QVERIFY(large.width() < room.width() && large.height() < room.height()); // its frame needs some
+    QVERIFY(fitsIntoScreen(large));
+    QVERIFY(large.width() < room.width() && large.height() < room.height());
     small.resize(200, 100);
     fitIntoScreen(small);
     QCOMPARE(small.size(), QSize(200, 100));

@@ -12,6 +12,11 @@ namespace {
 
 constexpr int kFrame = 48; ///< pixels: title bar, borders, a look at what lies behind
 
+QSize fitting(const QWidget& window)
+{
+    return window.size().boundedTo(window.screen()->availableSize() - QSize(kFrame, kFrame));
+}
+
 } // namespace
 
 void setDialogSize(QWidget& dialog, int width, int height)
@@ -24,9 +29,8 @@ void setDialogSize(QWidget& dialog, int width, int height)
     fitIntoScreen(dialog);
 }
 
-void fitIntoScreen(QWidget& window)
-{
-    window.resize(window.size().boundedTo(window.screen()->availableSize() - QSize(kFrame, kFrame)));
-}
+void fitIntoScreen(QWidget& window) { window.resize(fitting(window)); }
+
+bool fitsIntoScreen(const QWidget& window) { return window.size() == fitting(window); }
 
 } // namespace qs

@@ -10,5 +10,7 @@ void setDialogSize(QWidget& dialog, int width, int height);
 
 /// Makes a window that is not shown yet smaller where the screen has no room for it and its frame.
 void fitIntoScreen(QWidget& window);
+/// It has that room. Under Wayland nobody says how large a frame will be.
+bool fitsIntoScreen(const QWidget& window);
 
 } // namespace qs
