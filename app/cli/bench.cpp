@@ -245,7 +245,7 @@ Command addBench(CLI::App& app, Context& context)
     app.add_option("MODEL", o->model, "ONNX file")->required();
     addDataOptions(app, o->data, DataNeed::Optional);
     addCommonOptions(app, context.common);
-    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
+    addArithmetic(app, o->arithmetic);
     app.add_option("--warmup", o->warmup, "runs before the clock counts (default 3)");
     app.add_option("--runs", o->runs, "runs that count (default 20)");
     app.add_flag("--all-tensors", o->allTensors, "compute the statistics of every tensor, as a comparison does");

@@ -17,15 +17,12 @@
 #include "core/project/snapshot/build_snapshot.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 
 namespace qs::cli {
 
 namespace {
-
-constexpr size_t kMostShards = 1000000;
 
 /// What the user says of outputs, as given.
 struct TaskOptions {
@@ -122,16 +119,7 @@ Result<std::optional<Shard>> shardOf(const CompareCommand& o, const CommonOption
         return std::optional<Shard>();
     if (o.shard.empty())
         return badUse("--state keeps what a shard measured, but there is no --shard", "add --shard I/N");
-    const Issue wrong = badUse("--shard '" + o.shard + "' is not I/N with I from 1 to N", "write 1/4, 2/4, 3/4, 4/4");
-    Shard shard;
-    const char* const end = o.shard.data() + o.shard.size();
-    const auto [slash, first] = std::from_chars(o.shard.data(), end, shard.index);
-    if (first != std::errc() || slash == end || *slash != '/')
-        return wrong;
-    const auto [last, second] = std::from_chars(slash + 1, end, shard.count);
-    if (second != std::errc() || last != end || shard.index < 1 || shard.index > shard.count
-        || shard.count > kMostShards)
-        return wrong;
+    QS_TRY(const Shard shard, shardNumber(o.shard));
     if (o.state.empty())
         return badUse("--shard needs a file for what it measures", "add --state F.qstate");
     if (!common.carry.empty())
@@ -333,7 +321,7 @@ Command addCompare(CLI::App& app, Context& context)
     app.add_option("--class-names", o->classNames,
         "what the classes are called: one name a line, or JSON (default: as the model's metadata or the folders say)");
     app.add_option("--save-map", o->saveMap, "write the pairs that were compared in the form that --map reads");
-    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
+    addArithmetic(app, o->arithmetic);
     app.add_option("--try-remedies", o->tryRemedies,
         "make each of the first N remedies, in the recipe or in the file itself, and tell what it gains at the output; "
         "what does not help there is not offered. Where causes hide each other, at least 16 more choices are tried");

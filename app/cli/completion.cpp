@@ -18,20 +18,22 @@ struct Offered {
     std::vector<std::string> longNames, shortNames;
     std::string help;
     bool takesValue = false;
+    std::vector<std::string> words; ///< that its value is one of; empty: files, numbers, anything
 };
 
-std::vector<Offered> optionsOf(const CLI::App& app)
+std::vector<Offered> optionsOf(CLI::App& app)
 {
     std::vector<Offered> all;
-    for (const CLI::Option* option : app.get_options())
+    for (CLI::Option* option : app.get_options())
         if (!option->get_positional() && !(option->get_lnames().empty() && option->get_snames().empty()))
-            all.push_back({ option->get_lnames(), option->get_snames(),
-                oneLine(option->get_description(), kLongestHelp), option->get_items_expected_max() > 0 });
+            all.push_back(
+                { option->get_lnames(), option->get_snames(), oneLine(option->get_description(), kLongestHelp),
+                    option->get_items_expected_max() > 0, wordsOf(*option) });
     return all;
 }
 
 /// "--json --help -h"
-std::string names(const CLI::App& app)
+std::string names(CLI::App& app)
 {
     std::string text;
     for (const Offered& option : optionsOf(app)) {
@@ -43,9 +45,9 @@ std::string names(const CLI::App& app)
     return text;
 }
 
-std::vector<const CLI::App*> commandsOf(const CLI::App& app)
+std::vector<CLI::App*> commandsOf(CLI::App& app)
 {
-    return app.get_subcommands([](const CLI::App*) { return true; });
+    return app.get_subcommands([](CLI::App*) { return true; });
 }
 
 /// With a backslash before each of these characters.
@@ -69,16 +71,49 @@ std::string quoted(const std::string& text)
     return out + "'";
 }
 
-std::string bashScript(const CLI::App& app)
+std::string spaced(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : " ") + word;
+    return text;
+}
+
+/// "            compare:--by) words='node type' ;;", a line for each option that takes words.
+std::string bashValues(CLI::App& app)
+{
+    std::string cases;
+    for (CLI::App* command : commandsOf(app))
+        for (const Offered& option : optionsOf(*command)) {
+            if (option.words.empty())
+                continue;
+            std::string names;
+            for (const std::string& name : option.longNames)
+                names += (names.empty() ? "" : "|") + command->get_name() + ":--" + name;
+            cases += "        " + names + ") words=" + quoted(spaced(option.words)) + " ;;\n";
+        }
+    return cases;
+}
+
+std::string bashScript(CLI::App& app)
 {
     std::string list, cases;
-    for (const CLI::App* command : commandsOf(app)) {
+    for (CLI::App* command : commandsOf(app)) {
         list += command->get_name() + " ";
         cases += "        " + command->get_name() + ") words=" + quoted(names(*command)) + " ;;\n";
     }
-    return std::string("# bash completion of ") + kProgram
-        + "\n_quantscope_cli() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words=\n    COMPREPLY=()\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words="
+    // Bash takes --by=node apart into three words.
+    return std::string("# bash completion of ") + kProgram + R"(
+_quantscope_cli() {
+    local cur=${COMP_WORDS[COMP_CWORD]} option= words=
+    COMPREPLY=()
+    [ "$COMP_CWORD" -gt 1 ] && option=${COMP_WORDS[COMP_CWORD - 1]}
+    [ "$option" = = ] && option=${COMP_WORDS[COMP_CWORD - 2]}
+    [ "$cur" = = ] && cur=
+    case ${COMP_WORDS[1]}:$option in
+)" + bashValues(app)
+        + "    esac\n    if [ -n \"$words\" ]; then\n        :\n    elif [ \"$COMP_CWORD\" -eq 1 ]; then\n        "
+          "words="
         + quoted(list + names(app)) + "\n    elif [[ $cur == -* ]]; then\n        case ${COMP_WORDS[1]} in\n" + cases
         + "        esac\n    else\n        compopt -o default\n        return\n    fi\n"
           "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -F _quantscope_cli "
@@ -86,11 +121,14 @@ std::string bashScript(const CLI::App& app)
 }
 
 /// Each name of an option as an argument of _arguments.
-std::string zshOptions(const CLI::App& app)
+std::string zshOptions(CLI::App& app)
 {
     std::string text;
     for (const Offered& option : optionsOf(app)) {
-        const std::string rest = "[" + escaped(option.help, "\\[]:") + "]" + (option.takesValue ? ":value:_files" : "");
+        const std::string rest = "[" + escaped(option.help, "\\[]:") + "]"
+            + (!option.takesValue          ? ""
+                    : option.words.empty() ? ":value:_files"
+                                           : ":value:(" + spaced(option.words) + ")");
         for (const std::string& name : option.longNames)
             text += " \\\n                " + quoted("*--" + name + rest);
         for (const std::string& name : option.shortNames)
@@ -99,10 +137,10 @@ std::string zshOptions(const CLI::App& app)
     return text;
 }
 
-std::string zshScript(const CLI::App& app)
+std::string zshScript(CLI::App& app)
 {
     std::string list, cases;
-    for (const CLI::App* command : commandsOf(app)) {
+    for (CLI::App* command : commandsOf(app)) {
         list += "\n        " + quoted(command->get_name() + ":" + escaped(command->get_description(), "\\:"));
         cases += "        " + command->get_name() + ")\n            _arguments" + zshOptions(*command)
             + " \\\n                '*:file:_files' ;;\n";
@@ -116,13 +154,15 @@ std::string zshScript(const CLI::App& app)
 /// In single quotes, as fish reads them.
 std::string fishQuoted(const std::string& text) { return "'" + escaped(text, "\\'") + "'"; }
 
-std::string fishOptions(const CLI::App& app, const std::string& when)
+std::string fishOptions(CLI::App& app, const std::string& when)
 {
     std::string text;
     for (const Offered& option : optionsOf(app)) {
         const std::string head = std::string("complete -c ") + kProgram + " -n " + fishQuoted(when);
-        const std::string rest
-            = (option.takesValue ? " -r" : "") + std::string(" -d ") + fishQuoted(option.help) + "\n";
+        std::string rest = option.takesValue ? " -r" : "";
+        if (!option.words.empty())
+            rest += " -f -a " + fishQuoted(spaced(option.words));
+        rest += " -d " + fishQuoted(option.help) + "\n";
         for (const std::string& name : option.longNames)
             text += head + " -l " + name + rest;
         for (const std::string& name : option.shortNames)
@@ -131,11 +171,11 @@ std::string fishOptions(const CLI::App& app, const std::string& when)
     return text;
 }
 
-std::string fishScript(const CLI::App& app)
+std::string fishScript(CLI::App& app)
 {
     std::string text
         = std::string("# fish completion of ") + kProgram + "\n" + fishOptions(app, "__fish_use_subcommand");
-    for (const CLI::App* command : commandsOf(app)) {
+    for (CLI::App* command : commandsOf(app)) {
         text += std::string("complete -c ") + kProgram + " -n '__fish_use_subcommand' -f -a " + command->get_name()
             + " -d " + fishQuoted(command->get_description()) + "\n";
         text += fishOptions(*command, "__fish_seen_subcommand_from " + command->get_name());

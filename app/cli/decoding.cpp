@@ -48,10 +48,11 @@ Result<FreeDecoding> freeDecoding(const DecodingOptions& options, const CommonOp
 
 void addDecodingOptions(CLI::App& app, DecodingOptions& options)
 {
-    app.add_option("--decode", options.mode,
+    CLI::Option* decode = app.add_option("--decode", options.mode,
         "language models: forced = judge the guesses of the next token, while both models read the given ones (on by "
         "itself; refuses other models); free = also let each model continue the prompts greedily with its own tokens, "
         "caches carried, and tell where they part. Then --carry names caches that names do not pair");
+    takesWords(decode, { "forced", "free" });
     app.add_option("--prompt-tokens", options.promptTokens,
         "with --decode free: tokens of each prompt that are read before it is continued (default: all that are no "
         "padding)");

@@ -121,7 +121,7 @@ Command addExplain(CLI::App& app, Context& context)
     app.add_option("--tensor", o->tensor, "name of the tensor in MODEL")->required();
     app.add_option("--at", o->at, "the element: an index for each axis, the batch included; of a scalar nothing");
     app.add_option("--sample", o->sample, "which sample of the data, counted from 0 (default: 0)");
-    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
+    addArithmetic(app, o->arithmetic);
     addDataOptions(app, o->data);
     addCommonOptions(app, context.common);
     return [o](Context& c) { return explain(*o, c); };

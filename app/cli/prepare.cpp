@@ -152,9 +152,13 @@ Command addPrepare(CLI::App& app, Context& context)
     auto o = std::make_shared<PrepareCommand>();
     app.add_option("FLOAT", o->model, "float model")->required();
     app.add_option("-o,--out", o->out, "ONNX file to write")->required();
-    app.add_option("--preparation", o->preparation,
-        fmt::format("these passes, by comma, or all: {} (default: {})", fmt::join(preparationPasses(), ", "),
-            fmt::join(usualPreparation(), ", ")));
+    const auto& passes = preparationPasses();
+    std::vector<std::string> words { passes.begin(), passes.end() };
+    words.push_back("all");
+    takesWords(app.add_option("--preparation", o->preparation,
+                   fmt::format("these passes, by comma, or all: {} (default: {})", fmt::join(passes, ", "),
+                       fmt::join(usualPreparation(), ", "))),
+        words);
     addDataOptions(app, o->data, DataNeed::Optional);
     addCommonOptions(app, context.common);
     return [o](Context& c) { return prepare(*o, c); };

@@ -282,7 +282,7 @@ Command addRun(CLI::App& app, Context& context)
     app.add_option("--tensors", o->tensors, "names, globs or re:REGEX, comma-separated; may be repeated")
         ->allow_extra_args(false)
         ->excludes(all);
-    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
+    addArithmetic(app, o->arithmetic);
     app.add_flag("--per-node", o->perNode, "also print the time that each node takes");
     return [o](Context& c) { return run(*o, c); };
 }

@@ -84,7 +84,8 @@ Command addSensitivity(CLI::App& app, Context& context)
 {
     auto o = std::make_shared<SensitivityCommand>();
     app.add_option("FLOAT", o->floatPath, "float model")->required();
-    app.add_option("--by", o->by, "what is quantized alone and left out: node, tensor (qdq format) or type");
+    takesWords(app.add_option("--by", o->by, "what is quantized alone and left out: node, tensor (qdq format) or type"),
+        { "node", "tensor", "type" });
     app.add_option("--units", o->units, "measure only these (names or patterns)");
     app.add_flag("--units-only", o->unitsOnly,
         "leave out one unit at a time and no more: about half the time, a Pareto list of at most one unit each");
@@ -94,7 +95,7 @@ Command addSensitivity(CLI::App& app, Context& context)
     app.add_option("--ranges", o->ranges, "take ranges of activations from this file, not from the data");
     addDataOptions(app, o->data);
     addCommonOptions(app, context.common);
-    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
+    addArithmetic(app, o->arithmetic);
     return [o](Context& c) { return sensitivity(*o, c); };
 }
 

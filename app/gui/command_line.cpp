@@ -42,6 +42,8 @@ const QCommandLineOption kScreenshot { QStringLiteral("screenshot"), QStringLite
     QStringLiteral("OUT") };
 const QCommandLineOption kServe { QStringLiteral("serve"), QStringLiteral("serve") };
 const QCommandLineOption kSize { QStringLiteral("size"), QStringLiteral("size"), QStringLiteral("WxH") };
+const QCommandLineOption kCompletion { QStringLiteral("completion"), QStringLiteral("completion"),
+    QStringLiteral("SHELL") };
 const QCommandLineOption kHelp { { QStringLiteral("h"), QStringLiteral("help") }, QStringLiteral("help") };
 const QCommandLineOption kVersion { { QStringLiteral("v"), QStringLiteral("version") }, QStringLiteral("version") };
 
@@ -184,10 +186,7 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
 {
     QCommandLineParser parser;
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
-    for (const QCommandLineOption& option : { kData, kPreprocess, kLimit, kCalibration, kCalibrationLimit, kReference,
-             kFramework, kDevice, kRtol, kAtol, kShape, kClassNames, kSession, kView, kTheme, kSelect, kLessons,
-             kLesson, kServe, kScreenshot, kSize, kHelp, kVersion })
-        parser.addOption(option);
+    parser.addOptions(windowOptions());
     GuiOptions options;
     if (!parser.parse(arguments)) {
         QString text = parser.errorText();
@@ -195,7 +194,8 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     }
     options.help = parser.isSet(kHelp);
     options.version = parser.isSet(kVersion);
-    if (options.help || options.version)
+    options.completion = parser.value(kCompletion);
+    if (options.help || options.version || !options.completion.isEmpty())
         return options;
     QS_CHECK(readChoices(parser, &options));
     QS_CHECK(readShapes(parser, &options));
@@ -227,6 +227,24 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     return options;
 }
 
+QList<QCommandLineOption> windowOptions()
+{
+    return { kData, kPreprocess, kLimit, kCalibration, kCalibrationLimit, kReference, kFramework, kDevice, kRtol, kAtol,
+        kShape, kClassNames, kSession, kView, kTheme, kSelect, kLessons, kLesson, kServe, kScreenshot, kSize,
+        kCompletion, kHelp, kVersion };
+}
+
+QStringList wordsOfOption(const QString& name)
+{
+    if (name == kView.names().last())
+        return MainWindow::viewNames();
+    if (name == kTheme.names().last())
+        return { QStringLiteral("light"), QStringLiteral("dark"), QStringLiteral("system") };
+    if (name == kCompletion.names().last())
+        return { QStringLiteral("bash"), QStringLiteral("zsh"), QStringLiteral("fish") };
+    return {};
+}
+
 QString helpText()
 {
     return QStringLiteral(
@@ -256,6 +274,7 @@ QString helpText()
         "                              window shows, and its edits are steps of undo that can be refused\n"
         "  --screenshot OUT            save a picture of the window (PNG) when the comparison is done, and exit\n"
         "  --size WxH                  size of the window in pixels, before the screen's scale\n"
+        "  --completion SHELL          prints what completes this command in bash, zsh or fish, and exits\n"
         "  -h, --help                  this text\n"
         "  -v, --version               the version\n"
         "\n"

@@ -7,6 +7,7 @@
 #include "core/project/snapshot/snapshot.h"
 #include "widgets/session/shown/theme.h"
 
+#include <QCommandLineOption>
 #include <QSize>
 #include <QStringList>
 
@@ -31,9 +32,14 @@ struct GuiOptions {
     bool sizeGiven = false;
     bool serve = false; ///< agents may attach
     bool help = false, version = false;
+    QString completion; ///< a shell: what completes this program there is printed
 };
 
 Result<GuiOptions> parseCommandLine(const QStringList& arguments);
 QString helpText();
+/// All that there are.
+QList<QCommandLineOption> windowOptions();
+/// The words that an option takes; empty where it takes others, or none.
+QStringList wordsOfOption(const QString& name);
 
 } // namespace qs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
+#include "app/gui/completion.h"
 #include "app/gui/logout.h"
 #include "core/base/files/out_of_memory.h"
 #include "core/base/files/standard_streams.h"
@@ -61,6 +62,20 @@ int report(const qs::Issue& issue)
     return exitCode(issue.kind);
 }
 
+/// What needs no window.
+int printText(const qs::GuiOptions& options)
+{
+    QString text = options.help ? qs::helpText() : QStringLiteral("quantscope " QS_VERSION "\n");
+    if (!options.completion.isEmpty()) {
+        const auto script = qs::completionScript(options.completion);
+        if (!script.ok())
+            return report(script.issue());
+        text = *script;
+    }
+    std::fputs(text.toLocal8Bit().constData(), stdout);
+    return 0;
+}
+
 qs::Issue nothingSelected(const QString& name)
 {
     return qs::badInput("--select " + name.toStdString() + " is neither a node nor a tensor of the opened files", {},
@@ -116,7 +131,7 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
 {
     if (options.sizeGiven) {
         window.resize(options.size);
-    } else if (window.size() != window.size().boundedTo(window.screen()->availableSize())) {
+    } else if (!qs::fitsIntoScreen(window)) {
         qs::fitIntoScreen(window); // what it goes back to
         window.setWindowState(window.windowState() | Qt::WindowMaximized);
     }
@@ -160,11 +175,8 @@ int main(int argc, char** argv)
     if (!parsed.ok())
         return report(parsed.issue());
     const qs::GuiOptions& options = *parsed;
-    if (options.help || options.version) {
-        const QString text = options.help ? qs::helpText() : QStringLiteral("quantscope " QS_VERSION "\n");
-        std::fputs(text.toLocal8Bit().constData(), stdout);
-        return 0;
-    }
+    if (options.help || options.version || !options.completion.isEmpty())
+        return printText(options);
     if (const qs::Status platform = choosePlatform(options); !platform.ok())
         return report(platform.issue());
 

@@ -43,6 +43,9 @@ completions() {
     "$cli" completion bash > "$share/bash-completion/completions/quantscope-cli"
     "$cli" completion zsh > "$share/zsh/vendor-completions/_quantscope-cli"
     "$cli" completion fish > "$share/fish/vendor_completions.d/quantscope-cli.fish"
+    "$build/bin/quantscope" --completion bash > "$share/bash-completion/completions/quantscope"
+    "$build/bin/quantscope" --completion zsh > "$share/zsh/vendor-completions/_quantscope"
+    "$build/bin/quantscope" --completion fish > "$share/fish/vendor_completions.d/quantscope.fish"
 }
 
 documents() {

@@ -12,8 +12,10 @@ dpkg-deb -x "${packages[0]}" "$tree"
 lintian --fail-on error "${packages[0]}"
 desktop-file-validate "$tree/usr/share/applications/quantscope.desktop"
 appstreamcli validate --no-net "$tree/usr/share/metainfo/quantscope.metainfo.xml"
-bash -n "$tree/usr/share/bash-completion/completions/quantscope-cli"
-! command -v zsh > /dev/null || zsh -n "$tree/usr/share/zsh/vendor-completions/_quantscope-cli"
-! command -v fish > /dev/null || fish -n "$tree/usr/share/fish/vendor_completions.d/quantscope-cli.fish"
+for program in quantscope-cli quantscope; do
+    bash -n "$tree/usr/share/bash-completion/completions/$program"
+    ! command -v zsh > /dev/null || zsh -n "$tree/usr/share/zsh/vendor-completions/_$program"
+    ! command -v fish > /dev/null || fish -n "$tree/usr/share/fish/vendor_completions.d/$program.fish"
+done
 "$tree/usr/bin/quantscope-cli" lesson list > /dev/null # finds what was installed
 echo "${packages[0]}: no errors"

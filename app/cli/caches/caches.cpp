@@ -163,12 +163,14 @@ Command addCaches(CLI::App& app, Context& context)
     addCommonOptions(app, context.common);
     app.add_option(
         "--scales", o->scales, "write the scales as the kv_cache_scale_file of onnxruntime-genai's model builder");
-    app.add_option(
-        "--per", o->per, "with --scales: one for each channel of each head (default), or for the whole tensor");
-    app.add_option("--bits", o->bits, "with --scales: of codes of 8 (default) or 4 bits");
-    app.add_option("--method", o->method,
-        "how scales of all prompts are chosen: mse = of the least squared error (default), minmax = of the largest "
-        "magnitude");
+    takesWords(app.add_option("--per", o->per,
+                   "with --scales: one for each channel of each head (default), or for the whole tensor"),
+        { "channel", "tensor" });
+    takesWords(app.add_option("--bits", o->bits, "with --scales: of codes of 8 (default) or 4 bits"), { "8", "4" });
+    takesWords(app.add_option("--method", o->method,
+                   "how scales of all prompts are chosen: mse = of the least squared error (default), minmax = of the "
+                   "largest magnitude"),
+        { "mse", "minmax" });
     app.add_flag("--any-position", o->anyPosition,
         "choose scales of keys by the length of the pairs of channels that rotary embedding turns: they hold at "
         "positions beyond the prompts, too, and are coarser");

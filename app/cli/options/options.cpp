@@ -12,6 +12,7 @@
 #include <cstring>
 #include <iostream>
 #include <mutex>
+#include <sstream>
 #include <unistd.h>
 
 namespace qs::cli {
@@ -37,6 +38,36 @@ Result<std::pair<std::string, std::string>> splitPair(const std::string& text, c
 }
 
 } // namespace
+
+/// Kept as the name of a validator that lets everything pass: options have no room of their own for it.
+CLI::Option* takesWords(CLI::Option* option, const std::vector<std::string>& words)
+{
+    std::string all;
+    for (const std::string& word : words)
+        all += (all.empty() ? "" : " ") + word;
+    CLI::Validator passes([](std::string&) { return std::string(); }, "");
+    return option->check(passes.name(all));
+}
+
+std::vector<std::string> wordsOf(CLI::Option& option)
+{
+    std::vector<std::string> words;
+    try {
+        std::istringstream all(option.get_validator(0)->get_name());
+        for (std::string word; all >> word;)
+            words.push_back(word);
+    } catch (const CLI::OptionNotFound&) { // there is none
+    }
+    return words;
+}
+
+void addArithmetic(CLI::App& command, std::string& name)
+{
+    CLI::Option* option = command.add_option("--arithmetic", name,
+        "how the model is computed: simulated (the file as written), integer (fused integer kernels, as ONNX Runtime "
+        "runs it by default), integer-avx2 (the same with the saturating 16-bit sums of CPUs without VNNI)");
+    takesWords(option, { kProfileNames.begin(), kProfileNames.end() });
+}
 
 void addCommonOptions(CLI::App& command, CommonOptions& o)
 {
@@ -163,6 +194,22 @@ Result<uint64_t> memoryLimit(const CommonOptions& common)
         return badUse("--memory-limit '" + common.memoryLimit + "' is no number of bytes",
             "give a whole number of bytes above 0");
     return static_cast<uint64_t>(*value);
+}
+
+Result<Shard> shardNumber(const std::string& text)
+{
+    constexpr size_t kMostShards = 1000000;
+    const Issue wrong = badUse("--shard '" + text + "' is not I/N with I from 1 to N", "write 1/4, 2/4, 3/4, 4/4");
+    Shard shard;
+    const char* const end = text.data() + text.size();
+    const auto [slash, first] = std::from_chars(text.data(), end, shard.index);
+    if (first != std::errc() || slash == end || *slash != '/')
+        return wrong;
+    const auto [last, second] = std::from_chars(slash + 1, end, shard.count);
+    if (second != std::errc() || last != end || shard.index < 1 || shard.index > shard.count
+        || shard.count > kMostShards)
+        return wrong;
+    return shard;
 }
 
 Result<CarryNames> carryPairs(const CommonOptions& common)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/lockstep/compare_options.h"
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/file_roles.h"
 #include "core/base/profile.h"
@@ -50,6 +51,11 @@ struct Context {
     CommonOptions common;
 };
 
+/// Notes the words that an option takes, which completions of shells offer; it checks nothing. Returns the option.
+CLI::Option* takesWords(CLI::Option* option, const std::vector<std::string>& words);
+/// Those that were noted.
+std::vector<std::string> wordsOf(CLI::Option& option);
+
 void addCommonOptions(CLI::App& command, CommonOptions& options);
 /// Those of them that commands without data have.
 void addResultOptions(CLI::App& command, CommonOptions& options);
@@ -60,10 +66,10 @@ Result<DataRequest> dataRequest(const DataOptions& data, const CommonOptions& co
 Result<size_t> threadCount(const CommonOptions& common); ///< 0 = all cores
 /// The profile behind --arithmetic.
 Result<ArithmeticProfile> arithmeticProfile(const std::string& name);
-inline constexpr const char* kArithmeticHelp
-    = "how the model is computed: simulated (the file as written), integer (fused integer kernels, as ONNX Runtime "
-      "runs it by default), integer-avx2 (the same with the saturating 16-bit sums of CPUs without VNNI)";
+/// --arithmetic, a name of a profile.
+void addArithmetic(CLI::App& command, std::string& name);
 Result<uint64_t> memoryLimit(const CommonOptions& common); ///< bytes; 0 = default
+Result<Shard> shardNumber(const std::string& text); ///< I/N of --shard
 Result<CarryNames> carryPairs(const CommonOptions& common);
 
 /// A bar on stderr when that is a terminal and not --quiet; else nothing.

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/options/recipe_flags.h"
 
+#include "app/cli/options/options.h"
+
 #include <algorithm>
 
 namespace qs::cli {
 
 namespace {
+
+/// Of which it takes one.
+std::vector<std::string> wordsFor(const RecipeOption& option)
+{
+    const auto& names = option.flag.words.empty() ? option.value.type.names : option.flag.words;
+    return { names.begin(), names.end() };
+}
 
 std::string dashed(const RecipeOption& option) { return "--" + std::string(option.flag.name); }
 
@@ -37,7 +46,7 @@ void addFlag(CLI::App& app, const RecipeOption& option, GivenFlags& given)
             return addSwitch(app, option, given);
         [[fallthrough]];
     case SettingKind::Choice:
-        addValue<std::string>(app, option, given);
+        takesWords(addValue<std::string>(app, option, given), wordsFor(option));
         break;
     case SettingKind::Whole:
         addValue<int64_t>(app, option, given);
@@ -57,13 +66,11 @@ void addFlag(CLI::App& app, const RecipeOption& option, GivenFlags& given)
 
 Result<RecipeValue> named(const RecipeOption& option, const std::string& text)
 {
-    const auto& words = option.flag.words;
-    const auto& names = words.empty() ? option.value.type.names : words;
+    const std::vector<std::string> names = wordsFor(option);
     const auto found = std::ranges::find(names, text);
     if (found == names.end())
-        return badUse(
-            dashed(option) + " '" + text + "' is not known", "use " + listed({ names.begin(), names.end() }, " or "));
-    return words.empty() ? RecipeValue(text) : RecipeValue(found != names.begin());
+        return badUse(dashed(option) + " '" + text + "' is not known", "use " + listed(names, " or "));
+    return option.flag.words.empty() ? RecipeValue(text) : RecipeValue(found != names.begin());
 }
 
 Status checkNumber(const RecipeOption& option, const RecipeValue& value)

@@ -111,9 +111,10 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     app.add_option("--recipe", o.file, "recipe file to start from");
     app.add_flag("--ort-defaults", o.ortDefaults, "start from the defaults of ONNX Runtime's quantization tools");
     addRecipeFlags(app, FlagValues::One, o.flags);
-    app.add_option("--preparation", o.preparation,
-        "only these preparation passes, by comma (each with a + before it: these beside the recipe's): "
-            + listed(passNames(), ", "));
+    takesWords(app.add_option("--preparation", o.preparation,
+                   "only these preparation passes, by comma (each with a + before it: these beside the recipe's): "
+                       + listed(passNames(), ", ")),
+        passNames());
     addRecipeFlags(app, FlagValues::List, o.flags);
     app.add_option("--tensor-calibrator", o.tensorCalibrators,
            "NAME=METHOD or NAME=percentile:P: how the range of this activation is chosen, in place of --method")

@@ -85,9 +85,10 @@ bool PriceOptions::any() const { return steps || seconds || maxBytes || maxKl ||
 
 void addPriceOptions(CLI::App& app, PriceOptions& o)
 {
-    app.add_option("--price", o.price,
+    CLI::Option* price = app.add_option("--price", o.price,
         "bytes: which weights of a weight-only model deserve 8 bits or float in place of 4, by what that gains at the "
         "output for its bytes");
+    takesWords(price, { "bytes" });
     app.add_option("--steps", o.steps,
         "with --price: weights that are raised to more bits, one after the other, at most (default: "
             + std::to_string(kPriceSteps) + ")");

@@ -2,11 +2,13 @@
 """show(), without a display."""
 
 import os
+import subprocess
 
 import pytest
 
 import quantscope as q
 from quantscope.locate import window_path
+from quantscope.qt import window_environment
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +40,31 @@ def test_screenshot(pair, images, tmp_path):
     assert window.wait(60) == 0
     assert "dot" not in window.messages  # what lays the graph out is found
     assert (tmp_path / "window.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "words, offered",
+    [
+        ("quantscope --theme da", "dark"),
+        ("quantscope --theme = li", "light"),
+        ("quantscope --screen", "--screenshot"),
+        ("quantscope m", "model.onnx models mine.qscope"),
+        ("quantscope --session mine.q", ""),  # the shell's own files
+    ],
+)
+def test_bash_completes(tmp_path, words, offered):
+    for name in ("model.onnx", "mine.qscope", "more.txt"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "models").mkdir()
+    script = subprocess.run(
+        [window_path(), "--completion", "bash"], capture_output=True, text=True, check=True,
+        env=window_environment(window_path()),
+    ).stdout
+    (tmp_path / "script").write_text(script)
+    line = (
+        f"compopt() {{ :; }}; source script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+        '_quantscope; echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert sorted(done.stdout.split()) == sorted(offered.split())
+    assert done.stderr == ""

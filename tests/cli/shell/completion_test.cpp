@@ -76,6 +76,11 @@ private slots:
         QTest::addColumn<QByteArray>("offered");
         QTest::newRow("command") << "quantscope-cli sens" << QByteArray("sensitivity");
         QTest::newRow("option") << "quantscope-cli compare --fail" << QByteArray("--fail-below-sqnr");
+        QTest::newRow("word") << "quantscope-cli quantize f.onnx --method ent" << QByteArray("entropy");
+        QTest::newRow("words") << "quantscope-cli compare --arithmetic int" << QByteArray("integer integer-avx2");
+        QTest::newRow("all words") << "quantscope-cli sensitivity --by ''" << QByteArray("node tensor type");
+        QTest::newRow("after an equals sign") << "quantscope-cli quantize --format = qop" << QByteArray("qoperator");
+        QTest::newRow("words of another command") << "quantscope-cli caches --method m" << QByteArray("mse minmax");
         QTest::newRow("a file: the shell's own") << "quantscope-cli compare x" << QByteArray("");
     }
     void bashCompletes()
@@ -90,6 +95,32 @@ private slots:
                     .arg(QS_CLI, words) });
         QVERIFY(bash.waitForFinished(30000));
         QCOMPARE(bash.readAllStandardOutput().trimmed(), offered);
+    }
+
+    /// Every choice of the recipe, and what its refusal names.
+    void namesWords_data()
+    {
+        QTest::addColumn<QString>("shell");
+        QTest::newRow("bash") << "bash";
+        QTest::newRow("zsh") << "zsh";
+        QTest::newRow("fish") << "fish";
+    }
+    void namesWords()
+    {
+        QFETCH(QString, shell);
+        const QString script = QString::fromUtf8(quantscope({ "completion", shell }).out);
+        for (const char* option : { "--method", "--format", "--activation-type", "--weight-type", "--arithmetic" }) {
+            const QString command = QByteArray(option) == "--arithmetic" ? "run" : "quantize";
+            QStringList line { command, kFloat, "--data", kData, option, "none" };
+            if (command == "quantize")
+                line += QStringList { "-o", QDir::tempPath() + "/never.onnx" };
+            const Outcome o = quantscope(line);
+            QCOMPARE(o.code, 2);
+            const QString said = QString::fromUtf8(o.err);
+            QString words = said.mid(said.indexOf("; use ") + 6).trimmed();
+            words.replace(", ", " ").replace(" or ", " ");
+            QVERIFY2(!words.isEmpty() && script.contains(words), qPrintable(option + (": " + words)));
+        }
     }
 
     void badUse()
