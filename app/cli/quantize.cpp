@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
+#include "app/cli/options/calibration_shards.h"
 #include "app/cli/options/recipe_options.h"
 
 #include "core/base/work/memory.h"
@@ -8,6 +9,7 @@
 #include "core/onnx/write/export.h"
 #include "core/project/files/used_files.h"
 #include "core/project/quantize/quantize_model.h"
+#include "core/project/quantize/sharded_calibration.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/project/snapshot/samples.h"
 #include "core/quant/calibrate/entropy_search.h"
@@ -29,6 +31,7 @@ struct QuantizeCommand {
     std::string floatPath, out, like, ranges, saveRanges, saveRecipe, script;
     RecipeOptions recipe;
     DataOptions data;
+    CalibrationShards shards;
 };
 
 nlohmann::ordered_json preparationJson(const Quantization& made)
@@ -101,12 +104,14 @@ FileRoles filesOfQuantize(const QuantizeCommand& o, const CommonOptions& common)
     addFilesOf(files, common);
     addFilesOf(files, o.data);
     addFilesOf(files, o.recipe);
+    addFilesOf(files, o.shards);
     files.reads(o.floatPath, "the float model");
     files.reads(o.like, "the example");
     files.reads(o.ranges, "the ranges to take");
     files.writes(o.out, "the quantized model");
-    for (const std::string& path : filesBeside(o.out))
-        files.writesBeside(path, "what belongs to the quantized model");
+    if (!o.out.empty())
+        for (const std::string& path : filesBeside(o.out))
+            files.writesBeside(path, "what belongs to the quantized model");
     files.writes(o.saveRecipe, "the recipe");
     files.writes(o.saveRanges, "the file of ranges");
     files.writes(o.script, "the script");
@@ -130,9 +135,32 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
         std::cout << o.like << ": " << describeReadBack(back) << "\n";
     for (const std::string& sentence : back.undetermined)
         printWarnings({ o.like + " does not tell: " + sentence }, context.common);
-    if (!o.data.given() && o.ranges.empty() && o.recipe.calibrationCache.empty())
+    if (!o.data.given() && o.ranges.empty() && o.recipe.calibrationCache.empty() && o.shards.calibrated.empty())
         inputs.ranges = std::move(back.ranges);
     return ChosenRecipe { std::move(back.recipe), o.like };
+}
+
+/// A shard writes its state alone, all others a model.
+Status checkShards(const QuantizeCommand& o)
+{
+    const CalibrationShards& by = o.shards;
+    const bool ready = !o.ranges.empty() || !o.recipe.calibrationCache.empty();
+    if (ready && (by.onePart() || !by.calibrated.empty()))
+        return badUse("--ranges and --calibration-cache say what --shard and --calibrated are to find out",
+            "leave one of them out");
+    if (!by.onePart())
+        return o.out.empty() ? badUse("--out is required", "give -o FILE.onnx") : Status();
+    if (by.shard.empty())
+        return badUse("--state keeps what a shard found, but there is no --shard", "add --shard I/N");
+    if (by.state.empty())
+        return badUse("--shard needs a file for what it finds", "add --state F.qcal");
+    if (!o.out.empty() || !o.saveRanges.empty() || !o.saveRecipe.empty() || !o.script.empty())
+        return badUse("a shard finds a part of the ranges and makes no model: it writes --state alone",
+            "leave out --out, --save-ranges, --save-recipe and --script");
+    if (!o.data.given())
+        return badUse("--shard takes a part of the samples", "give --data");
+    QS_CHECK(shardNumber(by.shard));
+    return {};
 }
 
 /// What is quantized, and how.
@@ -148,6 +176,7 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
 {
     QuantizeTask task;
     QuantizeInputs& inputs = task.inputs;
+    QS_CHECK(checkShards(o));
     QS_TRY(task.chosen, chosenRecipe(o.recipe, o.like.empty() ? std::nullopt : std::optional(ChosenRecipe {})));
     inputs.rangesPath = o.ranges;
     inputs.calibrationCache = o.recipe.calibrationCache;
@@ -242,6 +271,13 @@ void printSummary(const QuantizeCommand& o, const ChosenRecipe& chosen, const Qu
 Result<int> quantize(const QuantizeCommand& o, Context& context)
 {
     QS_TRY(QuantizeTask task, quantizeTask(o, context));
+    if (o.shards.onePart()) {
+        QS_TRY(const Shard shard, shardNumber(o.shards.shard));
+        QS_CHECK(writePart(o.shards, shard, task.inputs, task.warnings, task.work, context.common));
+        return int(kDone);
+    }
+    if (!o.shards.calibrated.empty())
+        QS_CHECK(takeCalibration(task.inputs, o.shards.calibrated, task.work));
     QS_TRY(const Quantization made, quantizeModel(task.inputs, task.work));
     task.warnings.insert(task.warnings.end(), made.warnings.begin(), made.warnings.end());
     if (!quantizesAnything(made))
@@ -262,7 +298,7 @@ Command addQuantize(CLI::App& app, Context& context)
 {
     auto o = std::make_shared<QuantizeCommand>();
     app.add_option("FLOAT", o->floatPath, "float model")->required();
-    app.add_option("-o,--out", o->out, "ONNX file to write")->required();
+    app.add_option("-o,--out", o->out, "ONNX file to write");
     app.add_option("--like", o->like,
         "start from the recipe and ranges that this quantized file was made with; --data or --ranges give others");
     addRecipeOptions(app, o->recipe);
@@ -272,6 +308,7 @@ Command addQuantize(CLI::App& app, Context& context)
         "write the ranges: .flatbuffers and .cache for TensorRT, else ONNX Runtime's calibration cache (JSON)");
     app.add_option("--script", o->script, "also write a Python script that makes the same file with ONNX Runtime");
     app.add_option("--save-recipe", o->saveRecipe, "write the recipe with what the options changed");
+    addCalibrationShards(app, o->shards);
     addDataOptions(app, o->data, DataNeed::Optional);
     addCommonOptions(app, context.common);
     return [o](Context& c) { return quantize(*o, c); };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A comparison and a calibration in shards on Ray (`pip install ray`); shards of lost workers are run again.
 
-    ray_shards.py FLOAT QUANTIZED DATA FOLDER [SHARDS]      FOLDER: seen by all nodes
+    ray_shards.py FLOAT QUANTIZED DATA FOLDER [SHARDS [METHOD]]      FOLDER: seen by all nodes
 """
 import sys
 
@@ -16,15 +16,23 @@ def shard(job, index):
     return job.run(index)
 
 
-def main(float_model, quantized_model, data, folder, shards=16):
+@ray.remote(num_cpus=1, max_retries=3)
+def second_round(job, index):
+    return job.count(index)
+
+
+def main(float_model, quantized_model, data, folder, shards=16, method="entropy"):
     ray.init()  # address="auto": a cluster that runs
     comparison = ComparisonJob.of(float_model, quantized_model, data, shards=int(shards), folder=folder)
     with comparison.merge(ray.get([shard.remote(comparison, index) for index in comparison])) as result:
         print(result)
     comparison.remove_files()
 
-    calibration = CalibrationJob.of(float_model, data, shards=int(shards), folder=folder)
-    print(calibration.merge(ray.get([shard.remote(calibration, index) for index in calibration]), "ranges.json"))
+    calibration = CalibrationJob.of(float_model, data, shards=int(shards), folder=folder, method=method)
+    states = ray.get([shard.remote(calibration, index) for index in calibration])
+    if calibration.has_second_round():
+        states += ray.get([second_round.remote(calibration, index) for index in calibration])
+    print(calibration.merge(states, "ranges.json"))
     calibration.remove_files()
 
 

@@ -11,6 +11,7 @@ int main(int argc, char** argv)
     failures += qs::test::runBadUseTests(argc, argv);
     failures += qs::test::runBenchTests(argc, argv);
     failures += qs::test::runCachesTests(argc, argv);
+    failures += qs::test::runCalibrationShardsTests(argc, argv);
     failures += qs::test::runCompletionTests(argc, argv);
     failures += qs::test::runConformanceTests(argc, argv);
     failures += qs::test::runCorrectionsTests(argc, argv);

@@ -9,6 +9,7 @@ int runArithmeticTests(int argc, char** argv);
 int runBadUseTests(int argc, char** argv);
 int runBenchTests(int argc, char** argv);
 int runCachesTests(int argc, char** argv);
+int runCalibrationShardsTests(int argc, char** argv);
 int runCompletionTests(int argc, char** argv);
 int runConformanceTests(int argc, char** argv);
 int runCorrectionsTests(int argc, char** argv);

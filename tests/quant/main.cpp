@@ -9,6 +9,7 @@ int main(int argc, char** argv)
     int failures = 0;
     for (const auto run : {
              runCalibrateTests,
+             runCalibrationPartsTests,
              runCalibratorsTests,
              runCompleteOverridesTests,
              runCorrectTests,

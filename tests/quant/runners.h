@@ -2,6 +2,7 @@
 #pragma once
 
 int runCalibrateTests(int argc, char** argv);
+int runCalibrationPartsTests(int argc, char** argv);
 int runCalibratorsTests(int argc, char** argv);
 int runCompleteOverridesTests(int argc, char** argv);
 int runCorrectTests(int argc, char** argv);

@@ -8,13 +8,10 @@
 #include "core/prepare/prepare.h"
 #include "core/project/quantize/corrections.h"
 #include "core/project/quantize/fixed_inputs.h"
+#include "core/project/quantize/prepared_model.h"
 #include "core/project/quantize/recipe_codes.h"
 #include "core/quant/calibrate/calibration_cache.h"
-#include "core/quant/model/opsets.h"
-#include "core/quant/model/stated_types.h"
 #include "core/quant/ranges/range_files.h"
-#include "core/quant/recipe/recipe_diff.h"
-#include "core/quant/recipe/recipe_options.h"
 #include "core/quant/recipe/recipe_ranges.h"
 #include "core/quant/weight_only/gptq_model.h"
 #include "core/quant/write/quantizer.h"
@@ -27,24 +24,11 @@ namespace qs {
 
 namespace {
 
-/// What the statistics of a tensor depend on; which tensors there are is another matter.
-std::string calibrationKey(Recipe recipe)
-{
-    recipe.opTypes.clear();
-    return recipeKeys(recipe).calibration;
-}
-
 /// What was kept of the same tensors; null where nothing was.
 const KeptCalibration* before(const QuantizeInputs& inputs, const FloatState& state)
 {
     const KeptCalibration* kept = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
-    return kept && kept->key == calibrationKey(state.applied) ? kept : nullptr;
-}
-
-Result<std::vector<std::string>> tensorsOf(const FloatState& state)
-{
-    QS_TRY(const FloatModel model, FloatModel::make(state.draft, state.applied, {}));
-    return calibratedTensors(model, state.applied);
+    return kept && kept->key == keptKey(state.applied) ? kept : nullptr;
 }
 
 /// More than the recipe needs where other recipes follow: the first time what one pass finds for the defaults of every
@@ -81,15 +65,9 @@ Result<std::shared_ptr<const KeptCalibration>> collected(
                                       "calibration cache "
                     + cache + " does not exist",
             "give --data, or --ranges with ranges found before");
-    QS_TRY(const auto model, state.draft.build());
-    CalibrationRun run;
-    run.plan = Plan::make(model, { .memoryLimit = work.memoryBytes() });
-    run.tensors = std::move(tensors);
-    run.data = inputs.data;
-    run.carry = inputs.carry;
-    run.work = work;
+    QS_TRY(CalibrationRun run, calibrationRun(inputs, state, std::move(tensors), work));
     auto kept = std::make_shared<KeptCalibration>();
-    kept->key = calibrationKey(state.applied);
+    kept->key = keptKey(state.applied);
     kept->opTypes = state.applied.opTypes;
     if (inputs.data) {
         kept->sampleHashes.resize(inputs.data->samples());
@@ -116,7 +94,7 @@ Status calibrate(const QuantizeInputs& inputs, FloatState& state, const WorkCont
     if (usable && earlier->opTypes == state.applied.opTypes) {
         state.kept = inputs.earlier->kept;
     } else {
-        QS_TRY(auto tensors, tensorsOf(state));
+        QS_TRY(auto tensors, tensorsToCalibrate(state));
         if (usable && earlier->data.lacking(tensors).empty()) {
             state.kept = inputs.earlier->kept;
             QS_TRY(state.ranges, rangesFor(earlier->data, state.recipe));
@@ -173,51 +151,6 @@ Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState&
     return quantizeDraft(state.draft, recipe, state.ranges, help);
 }
 
-/// The float model after the passes that the recipe asks for, and the recipe with the nodes that must stay float then.
-struct Prepared {
-    GraphDraft draft;
-    std::vector<PassReport> reports;
-    std::shared_ptr<QuantizedConstants> constants; ///< of the draft, which shares their storage
-    /// Another quantizer would not make the same of `source`: types count where nothing else states them.
-    bool changed(const Graph& source) const
-    {
-        const auto stated = statedTypes(source);
-        const bool typesMatter = std::ranges::find(stated, false) != stated.end();
-        return std::ranges::any_of(reports, [&](const PassReport& report) {
-            return report.changes > 0 && (typesMatter || report.pass != "infer_shapes");
-        });
-    }
-};
-
-Result<Prepared> preparedModel(const QuantizeInputs& inputs)
-{
-    const GraphPreparation& preparation = inputs.recipe.preparation;
-    const Quantization* earlier = inputs.earlier.get();
-    if (earlier && earlier->preparedBy == preparation)
-        return Prepared { earlier->prepared, earlier->preparation, earlier->constants };
-    Prepared prepared { GraphDraft(inputs.model), {}, std::make_shared<QuantizedConstants>() };
-    QS_CHECK(checkIsFloat(prepared.draft));
-    QS_TRY(const KnownInputs fixed, fixedInputs(preparation, inputs.model->graph));
-    QS_CHECK(fixInputs(prepared.draft, fixed));
-    if (preparation.enabled) {
-        QS_TRY(prepared.reports, prepareGraph(prepared.draft, skippedPasses(inputs.recipe)));
-    }
-    return prepared;
-}
-
-/// The preset's files load: pairs along an axis or with float16 scales came late. ONNX Runtime's tools leave the opset.
-Result<bool> raiseForPairs(FloatState& state)
-{
-    const auto version = opsetThatLoads(state.draft, state.recipe);
-    if (!state.recipe.preparation.enabled || !version)
-        return false;
-    GraphDraft raised = state.draft;
-    if (!raiseOpset(raised, *version).ok()) // a warning says that the file is refused
-        return false;
-    state.draft = std::move(raised);
-    return true;
-}
-
 /// An If that could be folded.
 Status warnOfBranches(const QuantizeInputs& inputs, const FloatState& state, std::vector<std::string>& warnings)
 {
@@ -254,16 +187,14 @@ void nameKeepingPass(const std::vector<PassReport>& reports, std::vector<LeftInF
 Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkContext& work)
 {
     Stopwatch clock;
-    QS_TRY(Prepared prepared, preparedModel(inputs));
-    QS_TRY(Recipe recipe, withTensorPatterns(inputs.recipe, prepared.draft));
-    for (const PassReport& report : prepared.reports)
-        recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
-    const double prepareMs = clock.lap();
+    QS_TRY(PreparedModel prepared, preparedModel(inputs));
+    const GraphPreparation& preparation = inputs.recipe.preparation;
     const bool correct = asksForCorrections(inputs.recipe);
-    const bool fixed = !recipe.preparation.fixedInputs.empty() || !recipe.preparation.fixedShapes.empty();
+    const bool fixed = !preparation.fixedInputs.empty() || !preparation.fixedShapes.empty();
     const bool changed = prepared.changed(inputs.model->graph) || fixed || correct || inputs.model->hasFunctions;
-    FloatState state = uncorrected(std::move(prepared.draft), recipe);
-    QS_TRY(const bool raised, raiseForPairs(state));
+    bool raised = false;
+    QS_TRY(FloatState state, readyState(inputs, prepared, &raised));
+    const double prepareMs = clock.lap();
     const auto blocks = std::make_shared<ReadyBlocks>();
     QuantizerHelp help;
     help.constants = correct ? nullptr : prepared.constants; // corrections make other constants of them

@@ -15,6 +15,7 @@
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/warnings.h"
+#include "core/quant/calibrate/calibration_parts.h"
 #include "core/quant/recipe/recipe_json.h"
 
 #include <algorithm>
@@ -59,18 +60,6 @@ Result<Hash128> identityOf(const LoadedModel& model, const std::string& path, co
     return key.key();
 }
 
-/// The number of samples, the first, the middle and the last: reading all in every shard would cost what shards save.
-Result<Hash128> identityOf(const DataSource& data)
-{
-    KeyBuilder key;
-    key.add(int64_t(data.samples()));
-    for (size_t index : { size_t(0), data.feeds() / 2, data.feeds() - 1 }) {
-        QS_TRY(const Feed feed, data.feed(index));
-        key.add(sampleKey(feed.inputs));
-    }
-    return key.key();
-}
-
 Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
 {
     const Snapshot& first = *snapshots.front();
@@ -95,7 +84,7 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
     h.samples = first.data->samples();
     h.labels = first.data->labels();
     QS_TRY(h.floatIdentity, identityOf(*first.floatModel, inputs.floatPath, {}));
-    QS_TRY(h.dataIdentity, identityOf(*first.data));
+    QS_TRY(h.dataIdentity, dataIdentity(*first.data));
     for (const SnapshotPtr& s : snapshots) {
         QS_TRY(StateFile quantized, stateFile(s->inputs.quantPath));
         h.quantModels.push_back(std::move(quantized));

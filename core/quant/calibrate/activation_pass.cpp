@@ -48,7 +48,7 @@ Result<ActivationPass> ActivationPass::make(const CalibrationRun& run)
     const auto carried = start.outputs();
     demand.values.insert(demand.values.end(), carried.begin(), carried.end());
     QS_TRY(const auto schedule, Schedule::make(run.plan, std::move(demand)));
-    const size_t atOnce = run.inOrder || !start.empty() ? 1 : allOrOneAtOnce(feeds, run.work.threadCount());
+    const size_t atOnce = run.inOrder || !start.empty() ? 1 : allOrOneAtOnce(run.feeds().count, run.work.threadCount());
     QS_TRY(SampleLoop loop, SampleLoop::make(std::span(&schedule, 1), atOnce, run.work));
     ActivationPass pass(run, std::move(start), std::move(loop));
     pass.m_schedule = schedule;
@@ -110,8 +110,9 @@ Status ActivationPass::runFeed(size_t index, const SampleWorker& worker, Carried
 Status ActivationPass::run(std::string_view phase, const See& see)
 {
     CarriedState state = m_start;
-    return m_loop.run({ m_run->data->feeds(), phase },
-        [&](size_t feed, const SampleWorker& worker) { return runFeed(feed, worker, state, see); });
+    const FeedRange feeds = m_run->feeds();
+    return m_loop.run({ feeds.count, phase },
+        [&](size_t index, const SampleWorker& worker) { return runFeed(feeds.first + index, worker, state, see); });
 }
 
 } // namespace qs

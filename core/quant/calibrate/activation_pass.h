@@ -10,7 +10,8 @@
 
 namespace qs {
 
-/// Runs a float model over all data and shows each watched value as soon as it exists; it may be dropped then.
+/// Runs a float model over all data, or a part of them, and shows each watched value as soon as it exists; it may be
+/// dropped then.
 class ActivationPass {
 public:
     /// Called on any worker, for one run in the order of the graph's nodes.

@@ -61,6 +61,8 @@ public:
         m_tails.resize(data.tensors.size());
     }
     Status collect();
+    /// Only the counts: the data's extremes are known.
+    Status countAll();
 
 private:
     struct Worker {
@@ -91,7 +93,8 @@ private:
     void keep(size_t watched, const Tensor& value, size_t feed);
     void prepareCounters();
     void count(size_t watched, const Tensor& value, size_t feed, size_t worker, uint64_t times = 1);
-    Status countAll();
+    void countConstants();
+    Status countKept();
     size_t chunkOf(size_t feed) const { return m_data.collected.stride ? feed / m_data.collected.stride : 0; }
 
     const CalibrationRun& m_run;
@@ -183,13 +186,19 @@ bool Collector::cutTails()
 /// They are the same in every run.
 Status Collector::lookAtConstants()
 {
+    const FeedRange feeds = m_run.feeds();
+    if (feeds.count == 0)
+        return {};
     for (size_t i = 0; i < m_data.tensors.size(); ++i) {
         const Tensor* constant = m_pass.constant(i);
         if (!constant)
             continue;
-        QS_CHECK(look(i, *constant, 0, 0));
+        QS_CHECK(look(i, *constant, feeds.first, 0));
         TensorStatistics& tensor = m_data.tensors[i];
-        std::fill(tensor.feeds.begin(), tensor.feeds.end(), tensor.feeds.front());
+        const auto begin = tensor.feeds.begin() + std::ptrdiff_t(feeds.first);
+        std::fill_n(begin, feeds.count, *begin);
+        if (feeds.first > 0) // counted once, with the first run
+            tensor.powers = {};
     }
     return {};
 }
@@ -234,21 +243,34 @@ void Collector::count(size_t watched, const Tensor& value, size_t feed, size_t w
     }
 }
 
+void Collector::countConstants()
+{
+    const FeedRange feeds = m_run.feeds();
+    const size_t perChunk = m_data.collected.stride ? m_data.collected.stride : m_data.feeds;
+    for (size_t i = 0; i < m_data.tensors.size(); ++i)
+        if (const Tensor* constant = m_pass.constant(i))
+            for (size_t chunk = 0; chunk < m_data.chunks(); ++chunk) {
+                const size_t begin = std::max(chunk * perChunk, feeds.first);
+                const size_t end = std::min((chunk + 1) * perChunk, feeds.end());
+                if (begin < end)
+                    count(i, *constant, begin, 0, end - begin);
+            }
+}
+
 Status Collector::countAll()
 {
     prepareCounters();
-    const uint64_t perChunk = m_data.collected.stride ? m_data.collected.stride : m_data.feeds;
-    for (size_t i = 0; i < m_data.tensors.size(); ++i)
-        if (const Tensor* constant = m_pass.constant(i))
-            for (size_t chunk = 0; chunk < m_data.chunks(); ++chunk)
-                count(i, *constant, chunk * perChunk, 0, perChunk);
-    if (m_keptBytes > m_keepBytes) {
-        m_kept.clear();
-        return m_pass.run("histograms", [this](size_t watched, const Tensor& value, size_t feed, size_t worker) {
-            count(watched, value, feed, worker);
-            return Status();
-        });
-    }
+    countConstants();
+    return m_pass.run("histograms", [this](size_t watched, const Tensor& value, size_t feed, size_t worker) {
+        count(watched, value, feed, worker);
+        return Status();
+    });
+}
+
+Status Collector::countKept()
+{
+    prepareCounters();
+    countConstants();
     for (size_t feed = 0; feed < m_kept.size(); ++feed) {
         if (m_run.work.cancel.cancelled())
             return cancelled();
@@ -276,7 +298,12 @@ Status Collector::collect()
         for (TensorStatistics& tensor : m_data.tensors)
             tensor.cut.reset();
     }
-    return collected.histograms.empty() ? Status() : countAll();
+    if (collected.histograms.empty())
+        return {};
+    if (m_keptBytes <= m_keepBytes)
+        return countKept();
+    m_kept.clear();
+    return countAll();
 }
 
 /// Takes doubles out of the run, and tensors that hold the elements of another one: their names, and those of the
@@ -331,13 +358,9 @@ uint64_t statisticsBytes(size_t tensors, size_t feeds, const CollectOptions& opt
     return tensors * each;
 }
 
-} // namespace
-
-Result<CalibrationData> collectCalibration(const CalibrationRun& given, const CollectOptions& options)
+/// Takes what is gathered out of the memory limit.
+Status setMemoryApart(CalibrationRun& run, const CollectOptions& options)
 {
-    beginLongWork("calibrate");
-    CalibrationRun run = given;
-    const std::map<std::string, std::string> sources = takeMoved(run);
     const uint64_t statistics = statisticsBytes(run.tensors.size(), run.data->feeds(), options);
     if (statistics >= run.work.memoryBytes())
         return badInput("statistics of " + std::to_string(run.tensors.size()) + " tensors need about "
@@ -345,6 +368,24 @@ Result<CalibrationData> collectCalibration(const CalibrationRun& given, const Co
                 + std::to_string(run.work.memoryBytes()),
             run.plan->model().path, "use a larger --memory-limit");
     run.work.memoryLimit = run.work.memoryBytes() - statistics;
+    return {};
+}
+
+bool startsWith(const CalibrationData& data, const std::vector<std::string>& names)
+{
+    return data.tensors.size() >= names.size()
+        && std::equal(names.begin(), names.end(), data.tensors.begin(),
+            [](const std::string& name, const TensorStatistics& tensor) { return tensor.name == name; });
+}
+
+} // namespace
+
+Result<CalibrationData> collectCalibration(const CalibrationRun& given, const CollectOptions& options)
+{
+    beginLongWork("calibrate");
+    CalibrationRun run = given;
+    const std::map<std::string, std::string> sources = takeMoved(run);
+    QS_CHECK(setMemoryApart(run, options));
     QS_TRY(ActivationPass pass, ActivationPass::make(run));
     CalibrationData data;
     data.collected = options;
@@ -361,6 +402,25 @@ Result<CalibrationData> collectCalibration(const CalibrationRun& given, const Co
         data.tensors.push_back(std::move(tensor));
     }
     QS_CHECK(Collector(run, pass, data).collect());
+    addMoved(data, sources);
+    return data;
+}
+
+Result<CalibrationData> countCalibration(
+    const CalibrationRun& given, const CollectOptions& options, const CalibrationData& extremes)
+{
+    beginLongWork("calibrate");
+    CalibrationRun run = given;
+    const std::map<std::string, std::string> sources = takeMoved(run);
+    QS_CHECK(setMemoryApart(run, options));
+    QS_TRY(ActivationPass pass, ActivationPass::make(run));
+    if (extremes.feeds != run.data->feeds() || !startsWith(extremes, run.tensors))
+        return badInput("the extremes are of other tensors or samples than this calibration", run.plan->model().path,
+            "calibrate all shards with the same recipe and data");
+    CalibrationData data = extremes;
+    data.collected = options;
+    data.tensors.resize(run.tensors.size());
+    QS_CHECK(Collector(run, pass, data).countAll());
     addMoved(data, sources);
     return data;
 }

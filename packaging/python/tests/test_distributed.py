@@ -141,9 +141,26 @@ def test_a_worker_is_lost(folder, one_run, client, tmp_path):
 
 
 @pytest.mark.parametrize("data", ["samples.npz", "compressed.npz", "samples.npy"])
-@pytest.mark.parametrize("options", [{}, {"symmetric_activations": True, "per_channel": True, "limit": 100}])
+@pytest.mark.parametrize("options", [
+    {},
+    {"symmetric_activations": True, "per_channel": True, "limit": 100},
+    {"method": "percentile", "percentile": 99.5},
+    {"method": "entropy", "bins": 512},
+    {"method": "mse"},
+    {"method": "moving-average"},
+    {"recipe": {"calibration": {"method": "moving-average", "stride": 4}}},
+    {"recipe": {"calibration": {"method": "percentile", "stride": 32}}},
+    {"tensor_calibrator": {"relu_out": "percentile:99"}},
+])
 def test_calibration(folder, client, tmp_path, data, options):
-    out = distributed.calibrate(folder / "float.onnx", folder / data, tmp_path / "r.json", client=client, **options)
+    told = []
+    out = distributed.calibrate(
+        folder / "float.onnx", folder / data, tmp_path / "r.json", client=client, shards=7, **options,
+        progress=lambda *t: told.append(t),
+    )
+    two = any(method in str(options) for method in ("percentile", "entropy"))
+    phases = ["calibrate", "histograms"] if two else ["calibrate"]
+    assert told == [(phase, done, 7) for phase in phases for done in range(1, 8)]
     assert Path(out).read_bytes() == one_calibration(folder, tmp_path / "one.json", data, **options)
     recipe = {name: value for name, value in options.items() if name != "limit"}
     q.quantize(folder / "float.onnx", tmp_path / "a.onnx", ranges=out, **recipe)
@@ -183,22 +200,15 @@ def test_what_cannot_be_split(folder, client, tmp_path):
     arguments = (*files(folder, "float.onnx", "samples.npz"), tmp_path / "r.json")
     shared = {"client": client, "shards": 2}
     for options, sentence in [
-        ({"method": "entropy"}, "entropy needs all samples at once"),
-        ({"tensor_calibrator": {"relu_out": "percentile:99"}}, "'relu_out': calibration by percentile"),
-        ({"recipe": {"calibration": {"method": "moving-average"}}}, "moving-average needs all samples"),
-        ({"recipe": {"calibration": {"stride": 2}}}, "'stride'"),
         ({"smooth_quant": True}, "SmoothQuant"),
         ({"equalize": True}, "equalization"),
         ({"format": "dynamic"}, "dynamic has no calibrated ranges"),
     ]:
         with pytest.raises(q.BadUse, match=sentence):
             distributed.calibrate(*arguments, **shared, **options)
-    with pytest.raises(q.BadUse, match="^calibration by mse"):  # before any shard runs
-        distributed.CalibrationJob.of(*arguments[:2], shards=2, folder=tmp_path, method="mse")
-    with pytest.raises(TypeError, match="'ranges'"):
-        distributed.calibrate(*arguments, **shared, ranges="x.json")
-    with pytest.raises(q.BadUse, match="cannot be split"):
-        distributed.calibrate(arguments[0], "random:8", arguments[2], **shared)
+    for name in ("ranges", "carry", "shard"):
+        with pytest.raises(TypeError, match=f"'{name}'"):
+            distributed.calibrate(*arguments, **shared, **{name: "x"})
     with pytest.raises(TypeError, match="numpy.savez"):
         distributed.compare(*files(folder, "float.onnx", "quantized.onnx"), {"x": np.zeros(3)}, **shared)
     with pytest.raises(TypeError, match="no option 'colour'"):
@@ -290,9 +300,8 @@ def test_calibration_of_folders(tmp_path):
                 tmp_path / "two.onnx", tmp_path / "sets", shards=shards, folder=place, limit=limit
             )
             parts = [whole.run(index) for index in whole]
-            assert parts.count(None) == max(0, shards - (limit or 11))
-            pairs = [whole.merge_some(parts[i : i + 2], str(i)) for i in range(0, shards, 2)]
-            for found in (parts, None, pairs):
+            assert not whole.has_second_round() and whole.count(1) is None
+            for found in (parts, None):
                 whole.merge(found, tmp_path / "r.json")
                 assert (tmp_path / "r.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 
@@ -315,6 +324,40 @@ def test_calibration_of_batches(tmp_path):
             tmp_path / "float.onnx", tmp_path / "samples.npz", shards=2, folder=tmp_path
         )
         odd.merge([odd.run(index) for index in odd], tmp_path / "r.json")
+
+
+def test_rounds_of_a_calibration(folder, tmp_path):
+    """Done anywhere, in any order; what is kept is not run again."""
+    expected = one_calibration(folder, tmp_path / "one.json", method="entropy", bins=512)
+    whole = distributed.CalibrationJob.of(
+        *files(folder, "float.onnx", "samples.npz"), shards=3, folder=tmp_path / "s", method="entropy", bins=512
+    )
+    states = [whole.run(1)]
+    with pytest.raises(q.BadInput, match="shard 2 of 3 is missing"):
+        whole.count(1)
+    states += [whole.run(index) for index in (3, 2)]
+    assert whole.has_second_round()
+    with pytest.raises(q.BadInput, match="second round of shard 1 of 3 is missing"):
+        whole.merge(None, tmp_path / "r.json")
+    states += [whole.count(index) for index in (3, 1, 2)]
+    times = {path: os.stat(path).st_mtime_ns for path in states}
+    assert [whole.run(1), whole.count(1)] == [states[0], states[4]]
+    assert times == {path: os.stat(path).st_mtime_ns for path in states}
+    for found in (states, states[::-1], None):
+        whole.merge(found, tmp_path / "r.json")
+        assert (tmp_path / "r.json").read_bytes() == expected
+    q.quantize(folder / "float.onnx", tmp_path / "a.onnx", calibrated=states, method="entropy", bins=512)
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "one.onnx").read_bytes()
+    whole.remove_files()
+    assert os.listdir(tmp_path / "s") == []
+
+
+def test_calibration_of_random_data(folder, tmp_path):
+    data, shape = "random:40:3", {"x": (1, 2, 6, 6)}
+    q.quantize(folder / "float.onnx", tmp_path / "q.onnx", data, shape=shape, save_ranges=tmp_path / "one.json")
+    whole = distributed.CalibrationJob.of(folder / "float.onnx", data, shards=3, folder=tmp_path / "s", shape=shape)
+    whole.merge([whole.run(index) for index in whole], tmp_path / "r.json")
+    assert (tmp_path / "r.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 
 
 def save_png(path, pixels):

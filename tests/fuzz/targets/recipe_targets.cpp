@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/hash.h"
+#include "core/quant/calibrate/calibration_parts.h"
 #include "core/quant/ranges/range_files.h"
 #include "tests/fuzz/targets/fuzz_target.h"
 
@@ -72,6 +74,44 @@ Seeds caches(const FuzzFolder& folder)
     return { bytesOf(folder.path("seed.cache")) };
 }
 
+/// With a checksum that fits, so that what is inside is read.
+std::string signedPart(std::string bytes)
+{
+    constexpr size_t kChecksum = 16;
+    if (bytes.size() < kChecksum)
+        return bytes;
+    bytes.resize(bytes.size() - kChecksum);
+    const Hash128 hash = hashText(bytes);
+    bytes.append(reinterpret_cast<const char*>(&hash.low), 8);
+    return bytes.append(reinterpret_cast<const char*>(&hash.high), 8);
+}
+
+Arguments shardOf(const FuzzFolder& folder, const std::string& name)
+{
+    return exampleRun("quantize")
+        + Arguments { "--method", "percentile", "--shard", "1/1", "--state", folder.path(name) };
+}
+
+void runPart(Trial& trial, const std::string& bytes)
+{
+    const FuzzFolder& folder = trial.folder();
+    for (const std::string& some : { bytes, signedPart(bytes) }) {
+        const std::string path = folder.written("one.qcal", some);
+        trial.judge(readCalibrationPart(path), "a state of a calibration");
+        trial.command(quantizing(folder) + Arguments { "--calibrated", path });
+        trial.command(quantizing(folder)
+            + Arguments { "--method", "percentile", "--calibrated", path, folder.path("first.qcal") });
+        trial.command(shardOf(folder, "other.qcal") + Arguments { "--calibrated", path });
+    }
+}
+
+Seeds parts(const FuzzFolder& folder)
+{
+    prepare(shardOf(folder, "first.qcal"));
+    prepare(shardOf(folder, "second.qcal") + Arguments { "--calibrated", folder.path("first.qcal") });
+    return { bytesOf(folder.path("first.qcal")), bytesOf(folder.path("second.qcal")) };
+}
+
 } // namespace
 
 void addRecipeTargets(FuzzTargets& targets)
@@ -79,6 +119,7 @@ void addRecipeTargets(FuzzTargets& targets)
     targets.push_back({ "recipe", FuzzForm::Text, "recipe.dict", recipes, runRecipe, 5 });
     targets.push_back({ "ranges", FuzzForm::Text, "recipe.dict", rangeFiles, runRanges, 10 });
     targets.push_back({ "calibration-cache", FuzzForm::Bytes, "", caches, runCache, 5 });
+    targets.push_back({ "qcal", FuzzForm::Bytes, "", parts, runPart, 5 });
 }
 
 } // namespace qs::test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Comparisons and min-max calibration over sets that are larger than one machine, in shards; the results equal those of
+"""Comparisons and calibration over sets that are larger than one machine, in shards; the results equal those of
 one run in every bit.
 
     from quantscope import distributed
@@ -7,7 +7,8 @@ one run in every bit.
     distributed.calibrate("float.onnx", "samples.npz", "ranges.json", client=client, folder="/shared")
 
 Both run on Dask (`pip install quantscope[distributed]`). For other schedulers there are the jobs behind them:
-ComparisonJob and CalibrationJob, whose `run(index)` does one shard wherever it is called.
+ComparisonJob and CalibrationJob, whose `run(index)` does one shard wherever it is called, and CalibrationJob's
+`count(index)` the second round of methods with histograms.
 """
 
 from .calibration import CalibrationJob

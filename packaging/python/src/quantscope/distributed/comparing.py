@@ -62,17 +62,17 @@ class ComparisonJob(Job):
         of_shards = {"threads": 1, **with_files("compare", of_shards, place, key)}
         return cls(int(shards), place, key, of_shards, before, after, samples, whole)
 
-    def _written(self, index: int) -> Optional[str]:
+    def _written(self, index: int) -> List[str]:
         path = self._file(index, "qstate")
         if not os.path.exists(path):
             raise BadInput(f"{path}: shard {index} of {self.shards} is missing; run it, too")
-        return path
+        return [path]
 
     def files(self) -> List[str]:
         """The model files."""
         return [self.float_model, *([self.quantized_model] if self.quantized_model else [])]
 
-    def _run(self, index: int, check: Check, place: Optional[str]) -> Optional[str]:
+    def _run(self, index: int, check: Check) -> str:
         state = self._file(index, "qstate")
         if os.path.exists(state):
             return state

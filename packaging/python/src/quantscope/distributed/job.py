@@ -183,23 +183,22 @@ class Job:
             raise BadInput(f"{self.folder}: is not there on {os.uname().nodename}; give a folder that all workers see")
         return os.path.join(self.folder, f"{self.key}-{index}-of-{self.shards}.{ending}")
 
-    def _run(self, index: int, check: Check, place: Optional[str]) -> Optional[str]:
+    def _run(self, index: int, check: Check) -> str:
         raise NotImplementedError
 
-    def run(self, index: int, check: Optional[Check] = None, place: Optional[str] = None) -> Optional[str]:
+    def run(self, index: int, check: Optional[Check] = None) -> str:
         """Does one shard, by as many threads as the option `threads` says (1). Returns the path of the file that holds
-        what it found, which is complete or not there; one that is there from before is taken as it is. None: the shard
-        has no samples. `check` is called every half a second and ends the program by what it raises. `place`: a folder
-        of this machine for temporary files (None: the system's)."""
-        return self._run(index, check or never, place)
+        what it found, which is complete or not there; one that is there from before is taken as it is. `check` is
+        called every half a second and ends the program by what it raises."""
+        return self._run(index, check or never)
 
     def _found(self, files: Optional[Sequence[Optional[str]]]) -> List[str]:
         """Files of all shards: those that are given, else those in the folder."""
         if files is None:
-            return [path for path in map(self._written, self) if path]
+            return [path for index in self for path in self._written(index)]
         return [path for path in files if path]
 
-    def _written(self, index: int) -> Optional[str]:
+    def _written(self, index: int) -> List[str]:
         raise NotImplementedError
 
     def remove_files(self) -> None:

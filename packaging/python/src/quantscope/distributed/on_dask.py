@@ -7,7 +7,7 @@ import contextlib
 import os
 import uuid
 from dataclasses import dataclass
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from ..comparison import Comparison, missed_limits
 from ..errors import BadInput, BadUse, Cancelled, Error, InternalError, ThresholdMissed
@@ -18,7 +18,6 @@ from .calibration import CalibrationJob
 from .comparing import ComparisonJob
 from .job import Job, Stop, check_folder
 
-_BRANCHES = 8  # of the tree that ranges are added up in
 _SHARDS_A_WORKER = 4
 _SECONDS_TO_STOP = 5
 _NOT_IN_MEMORY = 1 << 62  # bytes
@@ -33,19 +32,12 @@ class _Outcome:
     error: Optional[Error] = None
 
 
-def _shard(index: int, job: Job, stop: Stop) -> _Outcome:
-    """On a worker, in its own folder, which is removed when it is lost, too."""
-    place = _import_distributed().get_worker().local_directory
+def _shard(index: int, job: Job, stop: Stop, step: str) -> _Outcome:
+    """On a worker."""
     try:
-        return _Outcome(job.run(index, stop, place))
+        return _Outcome(getattr(job, step)(index, stop))
     except (BadUse, BadInput, Cancelled) as error:
         return _Outcome(error=type(error)(f"shard {index} of {job.shards}: {error.message}"))
-
-
-def _sum(parts: Sequence[_Outcome], job: CalibrationJob, name: str) -> _Outcome:
-    """On a worker."""
-    failed = [part for part in parts if part.error]
-    return failed[0] if failed else _Outcome(job.merge_some([part.path for part in parts], name))
 
 
 def _import_distributed() -> Any:
@@ -92,33 +84,20 @@ def _result(future: Any, index: int, job: Job) -> _Outcome:
     return outcome
 
 
-def _tree(client: Any, job: CalibrationJob, leaves: List[Any]) -> Any:
-    """Adds up the ranges of neighbours until one file is left."""
-    level = 0
-    while len(leaves) > 1:
-        level += 1
-        groups = [leaves[i : i + _BRANCHES] for i in range(0, len(leaves), _BRANCHES)]
-        leaves = [
-            client.submit(_sum, group, job, f"{level}-{number}", pure=False) for number, group in enumerate(groups)
-        ]
-    return leaves[0]
-
-
-def _run(client: Any, job: Job, retries: int, tell: Optional[ProgressCall], phase: str) -> List[Optional[str]]:
-    """All shards, and the files they wrote (of a calibration: that of the sum). Whatever is raised meanwhile ends all
-    shards first."""
+def _run(
+    client: Any, job: Job, retries: int, tell: Optional[ProgressCall], phase: str, step: str = "run"
+) -> List[Optional[str]]:
+    """One step of all shards, and the files they wrote. Whatever is raised meanwhile ends all shards first."""
     distributed = _import_distributed()
     stop = Stop(os.path.join(job.folder, f"{job.key}-stop-{uuid.uuid4().hex[:8]}"))
-    futures = [client.submit(_shard, i, job, stop, pure=False, retries=retries) for i in job]
+    futures = [client.submit(_shard, i, job, stop, step, pure=False, retries=retries) for i in job]
     index_of = {future.key: index for index, future in zip(job, futures)}
-    more = [_tree(client, job, futures)] if isinstance(job, CalibrationJob) else []
     try:
         for done, future in enumerate(distributed.as_completed(futures), 1):
             _result(future, index_of[future.key], job)
             if tell is not None:
                 tell(phase, done, len(futures))
-        results = more or futures
-        return [_result(future, index, job).path for index, future in enumerate(results, 1)]
+        return [_result(future, index, job).path for index, future in zip(job, futures)]
     except BaseException:
         with open(stop.path, "w"):
             pass
@@ -126,7 +105,7 @@ def _run(client: Any, job: Job, retries: int, tell: Optional[ProgressCall], phas
             distributed.wait(futures, timeout=_SECONDS_TO_STOP)
         raise
     finally:
-        client.cancel([future for future in (*futures, *more) if not future.done()])
+        client.cancel([future for future in futures if not future.done()])
         with contextlib.suppress(OSError):
             os.remove(stop.path)
 
@@ -198,7 +177,7 @@ def compare(
 
 def calibrate(
     float_model: FilePath,
-    data: FilePath,
+    data: Optional[FilePath],
     out: FilePath,
     *,
     client: Any = None,
@@ -210,10 +189,10 @@ def calibrate(
     progress: Progress = None,
     **options: Any,
 ) -> str:
-    """Writes the min-max ranges over all samples, in every bit those of `quantscope-cli quantize --save-ranges`, for
+    """Writes the ranges over all samples, in every bit those of `quantscope-cli quantize --save-ranges`, for
     `quantscope.quantize(float_model, quantized_model, ranges=out, ...)`. Returns the path.
 
-    `data`: npz, npy, or a folder of pictures or of ONNX test data, seen by all workers; each reads its own part.
+    `data`: a path that all workers see; each reads its own part. Methods with histograms take a second round over it.
     Options are those of quantscope.quantize, the same as are given to it afterwards; the others are as of compare().
     """
     with _client_of(client, workers) as cluster:
@@ -222,7 +201,10 @@ def calibrate(
             count = shards or _SHARDS_A_WORKER * _slots(cluster)
             job = CalibrationJob.of(float_model, data, shards=count, folder=place, **options)
             with _told(progress) as tell:
-                return job.merge(_run(cluster, job, retries, tell, "calibrate"), out)
+                states = _run(cluster, job, retries, tell, "calibrate")
+                if job.has_second_round():
+                    states += _run(cluster, job, retries, tell, "histograms", "count")
+                return job.merge(states, out)
         finally:
             if own is not None:
                 own.close()

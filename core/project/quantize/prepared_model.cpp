@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/quantize/prepared_model.h"
+
+#include "core/prepare/prepare.h"
+#include "core/project/quantize/fixed_inputs.h"
+#include "core/quant/model/opsets.h"
+#include "core/quant/model/stated_types.h"
+#include "core/quant/recipe/recipe_diff.h"
+#include "core/quant/recipe/recipe_options.h"
+#include "core/quant/recipe/recipe_ranges.h"
+#include "core/quant/write/quantizer.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// The preset's files load: pairs along an axis or with float16 scales came late. ONNX Runtime's tools leave the opset.
+Result<bool> raiseForPairs(FloatState& state)
+{
+    const auto version = opsetThatLoads(state.draft, state.recipe);
+    if (!state.recipe.preparation.enabled || !version)
+        return false;
+    GraphDraft raised = state.draft;
+    if (!raiseOpset(raised, *version).ok()) // a warning says that the file is refused
+        return false;
+    state.draft = std::move(raised);
+    return true;
+}
+
+} // namespace
+
+bool PreparedModel::changed(const Graph& source) const
+{
+    const auto stated = statedTypes(source);
+    const bool typesMatter = std::ranges::find(stated, false) != stated.end();
+    return std::ranges::any_of(reports,
+        [&](const PassReport& report) { return report.changes > 0 && (typesMatter || report.pass != "infer_shapes"); });
+}
+
+Result<PreparedModel> preparedModel(const QuantizeInputs& inputs)
+{
+    const GraphPreparation& preparation = inputs.recipe.preparation;
+    const Quantization* earlier = inputs.earlier.get();
+    if (earlier && earlier->preparedBy == preparation)
+        return PreparedModel { earlier->prepared, earlier->preparation, earlier->constants };
+    PreparedModel prepared { GraphDraft(inputs.model), {}, std::make_shared<QuantizedConstants>() };
+    QS_CHECK(checkIsFloat(prepared.draft));
+    QS_TRY(const KnownInputs fixed, fixedInputs(preparation, inputs.model->graph));
+    QS_CHECK(fixInputs(prepared.draft, fixed));
+    if (preparation.enabled) {
+        QS_TRY(prepared.reports, prepareGraph(prepared.draft, skippedPasses(inputs.recipe)));
+    }
+    return prepared;
+}
+
+Result<FloatState> readyState(const QuantizeInputs& inputs, PreparedModel& prepared, bool* raised)
+{
+    QS_TRY(Recipe recipe, withTensorPatterns(inputs.recipe, prepared.draft));
+    for (const PassReport& report : prepared.reports)
+        recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
+    FloatState state = uncorrected(std::move(prepared.draft), recipe);
+    QS_TRY(*raised, raiseForPairs(state));
+    return state;
+}
+
+Result<std::vector<std::string>> tensorsToCalibrate(const FloatState& state)
+{
+    QS_TRY(const FloatModel model, FloatModel::make(state.draft, state.applied, {}));
+    return calibratedTensors(model, state.applied);
+}
+
+std::string keptKey(Recipe recipe)
+{
+    recipe.opTypes.clear();
+    return recipeKeys(recipe).calibration;
+}
+
+Result<CalibrationRun> calibrationRun(
+    const QuantizeInputs& inputs, const FloatState& state, std::vector<std::string> tensors, const WorkContext& work)
+{
+    QS_TRY(const auto model, state.draft.build());
+    CalibrationRun run;
+    run.plan = Plan::make(model, { .memoryLimit = work.memoryBytes() });
+    run.tensors = std::move(tensors);
+    run.data = inputs.data;
+    run.carry = inputs.carry;
+    run.work = work;
+    return run;
+}
+
+} // namespace qs
