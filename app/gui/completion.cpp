@@ -90,13 +90,14 @@ QString zshScript()
 QString fishScript()
 {
     QString text = QStringLiteral("# fish completion of quantscope\n"
-                                  "complete -c quantscope -k -x -a '(__fish_complete_suffix .%1)'\n")
-                       .arg(kEndings.join(QStringLiteral(" .")));
+                                  "complete -c quantscope -f -a '(for file in (commandline -ct)*; if test -d $file; "
+                                  "echo $file/; else if string match -qr \"[.](%1)\\$\" -- $file; echo $file; end; "
+                                  "end)'\n")
+                       .arg(kEndings.join(u'|'));
     for (const Offered& option : offered())
         for (const QString& name : option.names) {
-            text += QStringLiteral("complete -c quantscope -%1 %2")
-                        .arg(name.startsWith(u"--") ? u'l' : u's')
-                        .arg(name.mid(name.startsWith(u"--") ? 2 : 1));
+            text += name.startsWith(QStringLiteral("--")) ? QStringLiteral("complete -c quantscope -l ") + name.mid(2)
+                                                          : QStringLiteral("complete -c quantscope -s ") + name.mid(1);
             if (!option.words.isEmpty())
                 text += QStringLiteral(" -x -a '%1'").arg(option.words.join(u' '));
             else if (option.takesValue)

@@ -62,9 +62,25 @@ def test_bash_completes(tmp_path, words, offered):
     ).stdout
     (tmp_path / "script").write_text(script)
     line = (
-        f"compopt() {{ :; }}; source script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+        f"compopt() {{ :; }}; source ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
         '_quantscope; echo "${COMPREPLY[@]}"'
     )
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert sorted(done.stdout.split()) == sorted(offered.split())
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "shell, theme, serve",
+    [
+        ("bash", "--theme) words='light dark system'", "--serve"),
+        ("zsh", "'*--theme[light, dark or system]:value:(light dark system)'", "'*--serve["),
+        ("fish", "-l theme -x -a 'light dark system'", "-l serve -d 'lets an agent"),
+    ],
+)
+def test_completions(shell, theme, serve):
+    line = [window_path(), "--completion", shell]
+    done = subprocess.run(line, capture_output=True, text=True, env=window_environment(window_path()))
+    assert theme in done.stdout and serve in done.stdout
+    refused = subprocess.run([*line[:-1], "tcsh"], capture_output=True, text=True, env=window_environment(line[0]))
+    assert refused.returncode == 2 and "bash, zsh or fish" in refused.stderr
