@@ -59,9 +59,12 @@ std::optional<Implied> impliedBy(const InputSpec& input)
         return hasAny(name, { "mask" })    ? std::optional(Implied::Mask)
             : hasAny(name, { "position" }) ? std::optional(Implied::Positions)
                                            : std::nullopt;
+    // What a convolution remembers, of which there are always as many positions.
+    const bool stays = input.dims && input.dims->size() == 3 && isFloat(input.dtype) && (*input.dims)[1].known()
+        && (*input.dims)[2].known() && hasAny(name, { "past" }) && hasAny(name, { "conv" });
     const bool grows = input.dims && input.dims->size() >= 3
         && std::any_of(input.dims->begin() + 1, input.dims->end(), [](const Dim& d) { return !d.known(); });
-    return grows && hasAny(name, { "past", "cache" }) ? std::optional(Implied::EmptyCache) : std::nullopt;
+    return stays || (grows && hasAny(name, { "past", "cache" })) ? std::optional(Implied::EmptyCache) : std::nullopt;
 }
 
 std::string_view impliedText(Implied implied)
@@ -79,8 +82,11 @@ std::string_view impliedText(Implied implied)
 
 Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& tokens)
 {
-    if (implied == Implied::EmptyCache)
-        return Tensor::allocate(input.dtype, emptyCache(*input.dims, tokens[0]));
+    if (implied == Implied::EmptyCache) {
+        Tensor cache = Tensor::allocate(input.dtype, emptyCache(*input.dims, tokens[0]));
+        std::ranges::fill(std::span(cache.fill<uint8_t>().data(), cache.byteCount()), uint8_t(0));
+        return cache;
+    }
     const bool counting = implied == Implied::Positions;
     return input.dtype == DType::Int32 ? filled<int32_t>(tokens, counting) : filled<int64_t>(tokens, counting);
 }

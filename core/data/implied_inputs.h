@@ -16,7 +16,7 @@ bool holdsTokens(const InputSpec& input);
 enum class Implied : uint8_t {
     Mask, ///< ones [batch, positions]
     Positions, ///< 0, 1, 2 ... [batch, positions]
-    EmptyCache, ///< keys or values of a past without positions, in the model's own type and width
+    EmptyCache, ///< a past without positions, in the model's own type and width; zeros where it always has some
 };
 std::optional<Implied> impliedBy(const InputSpec& input);
 /// "ones", "counting from 0", "an empty past".

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace qs;
 
@@ -54,6 +55,8 @@ private slots:
     void runs();
     void hidesOnlyInnerValues();
     void equalsTheQLinearOperator();
+    void multipliesByStoredBlocks_data();
+    void multipliesByStoredBlocks();
     void quantizesFloatConstants();
     void dividesHalfFloatsAsTheProfileSays();
     void impossibleParameters_data();
@@ -170,6 +173,56 @@ void IntegerUnitsTests::equalsTheQLinearOperator()
 }
 
 /// A constant float weight between DequantizeLinear and QuantizeLinear is quantized to asymmetric int8.
+void IntegerUnitsTests::multipliesByStoredBlocks_data()
+{
+    QTest::addColumn<int>("type");
+    QTest::addColumn<int>("block");
+    QTest::addColumn<bool>("zeros");
+    for (const DType type : { DType::Int2, DType::UInt2, DType::Int4, DType::UInt4, DType::Int8, DType::UInt8 })
+        for (const int block : { 0, 16, 32 })
+            for (const bool zeros : { false, true })
+                if (dtypeBits(type) != 2 || block == 32) // blocks of 16 are multiplied as floats
+                    QTest::addRow("%s, block %d%s", dtypeName(type).data(), block, zeros ? ", zero points" : "")
+                        << int(type) << block << zeros;
+}
+
+/// Rows in codes of 8 bits with one scale a block, as the definition of accuracy level 4 has it, in double.
+void IntegerUnitsTests::multipliesByStoredBlocks()
+{
+    QFETCH(int, type);
+    QFETCH(int, block);
+    QFETCH(bool, zeros);
+    QdqNet net;
+    net.opset = 25;
+    net.op("MatMul", { net.input("x", { 7, 40 }), net.storedWeight("w", DType(type), block, zeros) }, "p");
+    net.output("p");
+    const auto plan = net.plan();
+    const auto feed = feedOf(*plan, 3);
+    const auto id = [&](const char* name) { return plan->graph().findValue(name); };
+    const auto made = run(plan, { id("p") }, feed);
+    QVERIFY(!made.empty());
+    const auto x = toFloats(feed[0]), w = toFloats(*plan->constant(id("w"))), p = toFloats(made[0]);
+    const size_t step = block ? size_t(block) : 32;
+    for (size_t row = 0; row < 7; ++row)
+        for (size_t column = 0; column < 5; ++column) {
+            double wanted = 0, size = 0;
+            for (size_t first = 0; first < 40; first += step) {
+                const size_t last = std::min<size_t>(40, first + step);
+                float largest = 0;
+                for (size_t k = first; k < last; ++k)
+                    largest = std::max(largest, std::abs(x[row * 40 + k]));
+                const float scale = largest / 127, inverse = 1 / scale;
+                for (size_t k = first; k < last; ++k) {
+                    const double term
+                        = std::nearbyint(x[row * 40 + k] * inverse) * double(scale) * double(w[k * 5 + column]);
+                    wanted += term;
+                    size += std::abs(term);
+                }
+            }
+            QVERIFY2(std::abs(double(p[row * 5 + column]) - wanted) <= 1e-5 * size, qPrintable(QString::number(row)));
+        }
+}
+
 void IntegerUnitsTests::quantizesFloatConstants()
 {
     QdqNet net;

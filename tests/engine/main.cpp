@@ -8,6 +8,7 @@ int runElementChainsTests(int argc, char** argv);
 int runExecutionTests(int argc, char** argv);
 int runIntegerUnitsTests(int argc, char** argv);
 int runLowerElementwiseTests(int argc, char** argv);
+int runLowerLanguageTests(int argc, char** argv);
 int runLowerMlTests(int argc, char** argv);
 int runLowerMovementTests(int argc, char** argv);
 int runLowerRecurrentTests(int argc, char** argv);
@@ -30,6 +31,7 @@ int main(int argc, char** argv)
     failures += runExecutionTests(argc, argv);
     failures += runIntegerUnitsTests(argc, argv);
     failures += runLowerElementwiseTests(argc, argv);
+    failures += runLowerLanguageTests(argc, argv);
     failures += runLowerMlTests(argc, argv);
     failures += runLowerMovementTests(argc, argv);
     failures += runLowerRecurrentTests(argc, argv);

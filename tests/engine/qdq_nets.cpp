@@ -72,6 +72,35 @@ void addend(QdqNet& n, Shape rows, Shape terms)
     n.output(n.qdq("sum", "y", kU8, 1.5f));
 }
 
+/// x times a weight of 40 x 5 behind a DequantizeLinear, in blocks of 16 or per column (block 0). `p` is the product.
+void stored(QdqNet& n, DType type, int64_t block, bool zeros, const char* op = "MatMul", Shape rows = { 3 })
+{
+    rows.push_back(40);
+    n.opset = 21;
+    n.op(op, { n.input("x", rows), n.storedWeight("w", type, block, zeros) }, "p");
+}
+
+/// A weight of 5 x 40 with a scale for each number along `axis`, turned before the product.
+void storedTurned(QdqNet& n, DType type, int64_t axis)
+{
+    n.opset = 21;
+    n.constant("w_q", n.packedCodes(type, { 5, 40 }));
+    n.constant("w_s", Tensor::of<float>({ axis == 0 ? 5 : 40 }, std::vector<float>(axis == 0 ? 5 : 40, 0.02f)));
+    n.node("DequantizeLinear", { "w_q", "w_s" }, "w").attributes.set("axis", axis);
+    n.node("Transpose", { "w" }, "turned").attributes.set("perm", std::vector<int64_t> { 1, 0 });
+    n.output(n.op("MatMul", { n.input("x", { 3, 40 }), "turned" }, "p"));
+}
+
+void storedAnd(QdqNet& n, const char* next, bool quantized)
+{
+    stored(n, DType::Int4, 16, false);
+    if (std::string_view(next) == "Add")
+        n.op(next, { "p", n.constant("b", Tensor::of<float>({ 5 }, { 1, 2, 3, 4, 5 })) }, "next");
+    else
+        n.op(next, { "p" }, "next");
+    n.output(quantized ? n.qdq("next", "y", kU8, 1.5f) : n.op("Neg", { "next" }, "y"));
+}
+
 void gemm(QdqNet& n, float alpha, float beta, bool bias, bool quantized, float biasScale = 0.05f * 0.01f)
 {
     std::vector<std::string> inputs { n.qdq(n.input("x", { 3, 36 }), "a"), n.weight("w", { 36, 5 }) };
@@ -201,6 +230,108 @@ const UnitCase kUnitCases[] = {
     { "movement on one grid", [](QdqNet& n) { move(n, "Flatten", 0.05f); }, "Flatten>y_q" },
     { "movement to another grid", [](QdqNet& n) { move(n, "Flatten", 0.06f); }, "" },
     { "not joined", [](QdqNet& n) { move(n, "Tanh", 0.05f); }, "" },
+    { "stored int4",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 16, false);
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored uint4",
+        [](QdqNet& n) {
+            stored(n, DType::UInt4, 16, true);
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored uint4 without zero points",
+        [](QdqNet& n) {
+            stored(n, DType::UInt4, 16, false);
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored int8 per column",
+        [](QdqNet& n) {
+            stored(n, kS8, 0, true);
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored int2",
+        [](QdqNet& n) {
+            stored(n, DType::Int2, 32, false);
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored int8, turned", [](QdqNet& n) { storedTurned(n, kS8, 0); }, "MatMulNBits>p" },
+    { "stored int8 per row, turned", [](QdqNet& n) { storedTurned(n, kS8, 1); }, "" },
+    { "stored int4, turned", [](QdqNet& n) { storedTurned(n, DType::Int4, 0); }, "" },
+    { "stored, one row",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 32, false, "MatMul", {});
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored, rank 3",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 32, false, "MatMul", { 2, 3 });
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored, Gemm with bias",
+        [](QdqNet& n) {
+            stored(n, DType::UInt4, 16, true, "Gemm");
+            n.nodes.back().inputs.push_back(
+                n.builder.value(n.constant("b", Tensor::of<float>({ 5 }, { 1, -2, 3, -4, 5 }))));
+            n.output("p");
+        },
+        "MatMulNBits>p" },
+    { "stored, Gemm with alpha",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 16, false, "Gemm");
+            n.nodes.back().attributes.set("alpha", 0.5f);
+            n.output("p");
+        },
+        "" },
+    { "stored in small blocks",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 8, false);
+            n.output("p");
+        },
+        "" },
+    { "stored, two readers",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 16, false);
+            n.op("MatMul", { "x", "w" }, "again");
+            n.output("p");
+            n.output("again");
+        },
+        "" },
+    { "stored, scale of two weights",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 16, false);
+            n.constant("other_q", n.packedCodes(DType::Int4, { 40, 5 }));
+            Node& other = n.node("DequantizeLinear", { "other_q", "w_s" }, "other");
+            other.attributes = n.nodes.front().attributes;
+            n.op("MatMul", { "x", "other" }, "again");
+            n.output("p");
+            n.output("again");
+        },
+        "" },
+    { "stored, codes come in",
+        [](QdqNet& n) {
+            n.opset = 21;
+            n.op("MatMul", { n.qdq(n.input("x", { 3, 40 }), "a"), n.storedWeight("w", DType::Int4, 16, false) }, "p");
+            n.output("p");
+        },
+        "" },
+    { "stored, codes go out",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 16, false);
+            n.output(n.qdq("p", "y", kU8, 1.5f));
+        },
+        "" },
+    { "stored, a Relu with one reader", [](QdqNet& n) { storedAnd(n, "Relu", false); }, "" },
+    { "stored, a Tanh with one reader", [](QdqNet& n) { storedAnd(n, "Tanh", false); }, "MatMulNBits>p" },
+    { "stored and an addend", [](QdqNet& n) { storedAnd(n, "Add", false); }, "MatMulNBits>p" },
+    { "stored and an addend, codes go out", [](QdqNet& n) { storedAnd(n, "Add", true); }, "" },
     { "mean", [](QdqNet& n) { move(n, "GlobalAveragePool", 0.05f); }, "QLinearGlobalAveragePool>y_q" },
 };
 

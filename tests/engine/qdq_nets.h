@@ -5,6 +5,7 @@
 
 #include <QtGlobal>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <span>
@@ -81,6 +82,31 @@ struct QdqNet {
         constant(name + "_q", codes(std::move(shape)));
         const auto g = grid(name, DType::Int8, 0.01f, 0);
         return op("DequantizeLinear", { name + "_q", g[0], g[1] }, name);
+    }
+    /// Random codes of a type of 2, 4 or 8 bits.
+    Tensor packedCodes(DType type, Shape shape)
+    {
+        Tensor t = Tensor::allocate(type, std::move(shape));
+        std::ranges::generate(
+            std::span(t.fill<uint8_t>().data(), t.byteCount()), [&] { return static_cast<uint8_t>(random()); });
+        return t;
+    }
+    /// 40 x 5, in blocks along the first axis or (block 0) per column; opset 21 or newer.
+    std::string storedWeight(const std::string& name, DType type, int64_t block, bool zeros)
+    {
+        const Shape grid = block ? Shape { (40 + block - 1) / block, 5 } : Shape { 5 };
+        Tensor scale = Tensor::allocate(DType::Float32, grid);
+        for (float& s : scale.fill<float>())
+            s = 0.01f * static_cast<float>(1 + random() % 9);
+        std::vector<std::string> inputs { constant(name + "_q", packedCodes(type, { 40, 5 })),
+            constant(name + "_s", std::move(scale)) };
+        if (zeros)
+            inputs.push_back(constant(name + "_z", packedCodes(type, grid)));
+        Node& n = node("DequantizeLinear", inputs, name);
+        n.attributes.set("axis", int64_t(block ? 0 : 1));
+        if (block)
+            n.attributes.set("block_size", block);
+        return name;
     }
     std::string bias(const std::string& name, int64_t n, float scale = 0.05f * 0.01f)
     {

@@ -96,8 +96,9 @@ def group_query(d):
 
 @case("MatMulNBits", domain=MS)
 def nbits(d):
-    bits, block, depth, columns = d.pick([4, 4, 8, 2]), d.pick([16, 32, 64, 128]), d.integer(1, 200), d.integer(1, 40)
+    bits, block, depth, columns = d.pick([4, 4, 8, 2]), d.pick([16, 32, 64, 128, 256, 512]), d.integer(1, 200), d.integer(1, 40)
     kind = d.pick([FLOAT, FLOAT, FLOAT, T.FLOAT16])
+    depth *= 1 if block < 256 else 5
     blocks = -(-depth // block)
     d.x([*d.shape(1, 2, 5), depth], kind, specials=False)
     d.x([columns, blocks, block * bits // 8], T.UINT8, 0, 255, stored=True)

@@ -390,6 +390,26 @@ def causal_conv(d):
     d.maybe(activation=d.pick(["none", "silu", "swish"]))
 
 
+@case("CausalConvWithState", domain="com.microsoft")
+def causal_conv_of_the_runtime(d):
+    batch, channels, length, taps, apart = d.integer(1, 2), d.integer(1, 6), d.integer(1, 6), d.integer(1, 5), d.pick([1, 1, 2, 3])
+    last, past = d.chance(0.4), (taps - 1) * apart
+    inner = d.pick([[channels], [1, channels], [channels, 2]]) if last else [channels]
+    channels = int(np.prod(inner))
+    d.x([batch, length, *inner] if last else [batch, channels, length], T.FLOAT, specials=False)
+    d.x([channels, 1, taps], T.FLOAT, specials=False)
+    d.x([channels], T.FLOAT, specials=False) if d.chance(0.5) else d.absent()
+    if d.chance(0.6):
+        d.x([batch, past, *inner] if last else [batch, channels, past], T.FLOAT, specials=False)
+    d.count = 2
+    d.maybe(activation=d.pick(["none", "silu", "swish"]), ndim=1, state_window=0)
+    if apart > 1:
+        d.set(dilation=apart)
+    if last:
+        d.set(channels_last=1)
+
+
+@case("LinearAttention", domain="com.microsoft")
 @case("LinearAttention")
 def linear_attention(d):
     batch, tokens, kv, size, value_size = d.integer(1, 2), d.integer(1, 5), d.integer(1, 2), d.pick([2, 4]), d.pick([2, 3])

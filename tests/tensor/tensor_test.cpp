@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/buffer_pool.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/packed_rows.h"
 #include "core/tensor/quant_params.h"
 #include "tests/support/helper_call.h"
 
@@ -126,6 +127,7 @@ private slots:
     void smallFloatsOverflow();
     void powersOfTwo();
     void packedCodes();
+    void packedRows();
     void elementsOfEveryType();
     void layoutsRoundTrip();
     void unalignedStorage();
@@ -364,6 +366,16 @@ void TensorTests::packedCodes()
         }
     const Tensor whole = Tensor::of<int8_t>({ 2 }, { 1, 2 });
     QCOMPARE(unpacked(whole).bytes().data(), whole.bytes().data());
+}
+
+void TensorTests::packedRows()
+{
+    const std::vector<uint8_t> codes { 1, 2, 3, 0, 3, 2 };
+    QCOMPARE(packRows(codes, 2, 3, 2), (std::vector<uint8_t> { 0x39, 0x2c }));
+    QCOMPARE(packRows(codes, 2, 3, 4), (std::vector<uint8_t> { 0x21, 0x03, 0x30, 0x02 }));
+    QCOMPARE(packRows(codes, 2, 3, 8), codes);
+    for (const int64_t bits : { 2, 4, 8 })
+        QCOMPARE(unpackRows(packRows(codes, 2, 3, bits), 2, 3, bits), codes);
 }
 
 void TensorTests::elementsOfEveryType()

@@ -213,6 +213,8 @@ UnitBuilder::MaybeSlot UnitBuilder::integerOperator()
     m_result = m_qdq.resultOf(m_op);
     if (type == "Conv")
         return convolution();
+    if (auto product = blockProduct())
+        return product;
     if (type == "MatMul")
         return matrixProduct();
     if (type == "Gemm")

@@ -36,6 +36,8 @@ private:
     MaybeSlot gemm();
     MaybeSlot gemmOf(Node gemm, Operand left, Operand right, Slot bias);
     MaybeSlot productWithAddend(const Operand& left, const Operand& right);
+    /// MatMul or Gemm of floats with a stored weight of 2, 4 or 8 bits.
+    MaybeSlot blockProduct();
     MaybeSlot elementwise();
     MaybeSlot unary();
     MaybeSlot concatenation();
@@ -45,9 +47,24 @@ private:
     /// Not joined, but its float constants become codes when the runtime loads the model.
     MaybeSlot quantizedConstants();
 
+    /// The Add behind a MatMul that the runtime makes a Gemm of both of.
+    struct Addend {
+        NodeId sum;
+        ValueId value;
+    };
+    std::optional<Addend> gemmAddend() const;
+    struct StoredWeight {
+        NodeId by; ///< its DequantizeLinear; invalid: there is none
+        bool transposed = false;
+    };
+    StoredWeight storedWeight() const;
+    bool codedAround() const;
+    bool gemmIsProduct(int64_t columns) const;
+
     const Graph& graph() const { return m_qdq.graph(); }
     const Node& node() const { return graph().node(m_op); }
     const Tensor* constant(ValueId id) const { return id.valid() ? m_qdq.lowered().constant(id) : nullptr; }
+    const std::optional<Dims>& dimsOf(ValueId id) const { return m_qdq.lowered().facts().of(id).dims; }
     Slot value(ValueId id);
     MaybeSlot add(
         Node node, const std::vector<Slot>& inputs, DType output, PairSaturation saturation = PairSaturation::None);

@@ -125,9 +125,7 @@ UnitBuilder::MaybeSlot UnitBuilder::matrixProduct()
         { a->code, b->code, a->scale, b->scale, a->zero, b->zero }, DType::Float32, saturation(*a, *b));
 }
 
-/// MatMul and Add that the runtime makes a Gemm of. nullopt: there is no such Add; an absent slot: there is, and it
-/// keeps the product from being joined.
-UnitBuilder::MaybeSlot UnitBuilder::productWithAddend(const Operand& left, const Operand& right)
+std::optional<UnitBuilder::Addend> UnitBuilder::gemmAddend() const
 {
     const ValueId out = node().outputs[0];
     const NodeId next = m_qdq.onlyReader(out);
@@ -137,10 +135,19 @@ UnitBuilder::MaybeSlot UnitBuilder::productWithAddend(const Operand& left, const
     if (!sum.hasInput(0) || !sum.hasInput(1) || !sum.hasOutput(0))
         return std::nullopt;
     const ValueId other = sum.inputs[m_qdq.source(sum.inputs[0]) == out ? 1 : 0];
-    const auto facts = [&](ValueId id) { return m_qdq.lowered().facts().of(id).dims; };
-    const auto a = facts(node().inputs[0]), b = facts(node().inputs[1]), c = facts(other);
-    if (!a || !b || !c || !makesGemm(*a, *b, *c))
+    const auto &a = dimsOf(node().inputs[0]), &b = dimsOf(node().inputs[1]), &c = dimsOf(other);
+    return a && b && c && makesGemm(*a, *b, *c) ? std::optional(Addend { next, other }) : std::nullopt;
+}
+
+/// MatMul and Add that the runtime makes a Gemm of. nullopt: there is no such Add; an absent slot: there is, and it
+/// keeps the product from being joined.
+UnitBuilder::MaybeSlot UnitBuilder::productWithAddend(const Operand& left, const Operand& right)
+{
+    const auto addend = gemmAddend();
+    if (!addend)
         return std::nullopt;
+    const auto [next, other] = *addend;
+    const auto &a = dimsOf(node().inputs[0]), &b = dimsOf(node().inputs[1]);
     auto result = m_qdq.resultOf(next);
     const auto codes = m_qdq.codesOf(other);
     const Tensor* real = constant(other);

@@ -5,6 +5,7 @@
 #include "core/tensor/convert.h"
 #include "core/tensor/packed_rows.h"
 
+#include <algorithm>
 #include <cmath>
 
 /// Products with weights that are stored in blocks: MatMulNBits.
@@ -62,7 +63,8 @@ std::optional<BlockColumn> columnOf(const Operation& op, int64_t element)
 struct BlockRow {
     std::vector<float> floats;
     std::vector<int8_t> codes;
-    std::vector<float> scale;
+    std::vector<float> scale; ///< by block of `size` elements
+    int64_t size = 1;
 };
 
 BlockRow rowOf(const Operation& op, const BlockColumn& c, int64_t element)
@@ -71,12 +73,12 @@ BlockRow rowOf(const Operation& op, const BlockColumn& c, int64_t element)
     const int64_t first = element / c.columns * c.depth;
     for (int64_t k = 0; k < c.depth; ++k)
         row.floats.push_back(static_cast<float>(elementAsDouble(op.inputs[0], first + k)));
-    const bool quantizes = op.node->attributes.integer("accuracy_level", 0) == 4 && c.group.empty() && c.wholeZeros
-        && (c.bits != 2 || c.blockSize >= 32);
-    if (quantizes) {
+    const int64_t size = codedRowBlock(c.bits, c.blockSize);
+    if (op.node->attributes.integer("accuracy_level", 0) == 4 && c.group.empty() && c.wholeZeros && size > 0) {
+        row.size = size;
         row.codes.resize(size_t(c.blocks * c.blockSize));
-        row.scale.resize(size_t(c.blocks));
-        quantizeBlocks(row.floats.data(), c.depth, c.blockSize, row.codes.data(), row.scale.data());
+        row.scale.resize(row.codes.size() / size_t(size));
+        quantizeBlocks(row.floats.data(), c.depth, size, row.codes.data(), row.scale.data());
     }
     return row;
 }
@@ -88,8 +90,9 @@ ElementTerm termAt(const Operation& op, const BlockColumn& c, const BlockRow& ro
     term.a = operandAt(op, 0, element / c.columns * c.depth + k);
     if (!row.codes.empty()) {
         term.a.code = row.codes[size_t(k)];
-        term.a.scale = double(row.scale[block]);
-        term.a.real = double(float(row.codes[size_t(k)]) * row.scale[block]);
+        const float scale = row.scale[size_t(k / row.size)];
+        term.a.scale = double(scale);
+        term.a.real = double(float(row.codes[size_t(k)]) * scale);
     }
     Operand b;
     b.source = 1;
@@ -117,11 +120,11 @@ bool explainBlockProduct(const Operation& op, int64_t element, ElementExplanatio
     e.kind = ElementExplanation::Kind::Float;
     e.relation = Relation::Products;
     e.sources[1].shape = { column->columns, column->depth };
-    std::vector<int64_t> sums(size_t(column->blocks), 0);
+    std::vector<int64_t> sums(std::max<size_t>(row.scale.size(), 1), 0); // by block of the row's codes
     double sum = 0, size = 0;
     for (int64_t k = 0; k < column->depth; ++k) {
         ElementTerm term = termAt(op, *column, row, element, k);
-        sums[column->blockOf(k)] += term.product.value_or(0);
+        sums[size_t(row.codes.empty() ? 0 : k / row.size)] += term.product.value_or(0);
         sum += term.a.real * term.b->real;
         size += std::abs(term.a.real * term.b->real);
         e.terms.push_back(std::move(term));
@@ -131,7 +134,8 @@ bool explainBlockProduct(const Operation& op, int64_t element, ElementExplanatio
     if (!row.codes.empty()) {
         double total = 0;
         for (size_t b = 0; b < sums.size(); ++b)
-            total += double(row.scale[b]) * double(float(column->scale[b])) * double(sums[b]);
+            total += double(row.scale[b])
+                * double(float(column->scale[b * size_t(row.size) / size_t(column->blockSize)])) * double(sums[b]);
         value = static_cast<float>(total);
         e.steps.push_back(
             { "sum of blocks: activation scale * weight scale * sum of products of codes", double(value) });

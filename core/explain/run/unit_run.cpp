@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/explain/run/unit_run.h"
 
+#include "core/graph/domains.h"
+#include "core/qdq/qlinear_signature.h"
 #include "core/tensor/buffer_pool.h"
 #include "core/tensor/convert.h"
 
@@ -121,6 +123,40 @@ void UnitRun::nameSource(size_t slot, const UnitSteps::Step& main, const Trace& 
     }
 }
 
+/// The product of floats with a weight that was packed into blocks when the model was opened.
+bool UnitRun::storesWeight(const UnitSteps::Step& step) const
+{
+    return step.node->is("MatMulNBits", kMicrosoftDomain) && step.inputs[1] >= 0
+        && m_unit.steps->registers[size_t(step.inputs[1])].input < 0;
+}
+
+/// By how much codes in blocks are higher than those of the file.
+int64_t UnitRun::signShiftOfWeight() const
+{
+    ValueId at = m_graph.node(m_unit.node).inputs[1];
+    for (NodeId by = m_graph.value(at).producer; by.valid(); by = m_graph.value(at).producer) {
+        at = m_graph.node(by).inputs[0];
+        if (!isDequantizeLinear(m_graph.node(by)))
+            continue;
+        const Value& codes = m_graph.value(at);
+        const DType type = codes.initializer ? codes.initializer->dtype() : codes.type.dtype;
+        return isSigned(type) ? int64_t(1) << (dtypeBits(type) - 1) : 0;
+    }
+    return 0;
+}
+
+/// The file has it as depth x columns.
+void UnitRun::renameStoredWeight(const UnitSteps::Step& step, ElementExplanation& e) const
+{
+    const int64_t depth = step.node->attributes.integer("K", 1), columns = step.node->attributes.integer("N", 1);
+    const int64_t shift = signShiftOfWeight();
+    e.sources[1].shape = { depth, columns };
+    for (ElementTerm& term : e.terms) {
+        term.b->element = term.b->element % depth * columns + term.b->element / depth;
+        shiftCodes(*term.b, shift);
+    }
+}
+
 /// Nothing but moves: codes are handed on.
 void UnitRun::explainMoved(int64_t element, const Trace& out, ElementExplanation& e) const
 {
@@ -168,8 +204,9 @@ void UnitRun::explain(int64_t element, ElementExplanation& e) const
         e.steps.push_back({ "as the file counts codes", double(*e.code) });
     }
     std::vector<std::optional<Trace>> traces(op.inputs.size());
+    const bool stored = storesWeight(*main);
     for (size_t slot = 0; slot < op.inputs.size(); ++slot)
-        if (op.in(slot) && (traces[slot] = traceBack(main->inputs[slot])))
+        if (op.in(slot) && !(stored && (slot == 2 || slot == 3)) && (traces[slot] = traceBack(main->inputs[slot])))
             nameSource(slot, *main, *traces[slot], e);
     const auto rename = [&](Operand& operand) {
         const auto& trace = traces[operand.source];
@@ -185,6 +222,8 @@ void UnitRun::explain(int64_t element, ElementExplanation& e) const
     }
     if (e.bias)
         rename(*e.bias);
+    if (stored)
+        renameStoredWeight(*main, e);
 }
 
 } // namespace qs

@@ -33,6 +33,9 @@ private:
     Operation operationOf(const UnitSteps::Step& step) const;
     std::optional<Trace> traceBack(int reg) const;
     void nameSource(size_t slot, const UnitSteps::Step& main, const Trace& trace, ElementExplanation& e) const;
+    bool storesWeight(const UnitSteps::Step& step) const;
+    int64_t signShiftOfWeight() const;
+    void renameStoredWeight(const UnitSteps::Step& step, ElementExplanation& e) const;
     void explainMoved(int64_t element, const Trace& out, ElementExplanation& e) const;
 
     const FusedUnit& m_unit;

@@ -24,6 +24,16 @@ void dequantizeBlocks(const BlockCodes& b, float* out) noexcept;
 enum class FloatTable { Fp4, Nf4 };
 const float* tableValues(FloatTable table) noexcept;
 
+/// Elements of a row that share a scale where rows are multiplied as codes of 8 bits (accuracy level 4), by bits and
+/// block size of the weight; 0: rows stay floats. Source: ONNX Runtime 1.32 on x64, measured.
+constexpr int64_t codedRowBlock(int64_t bits, int64_t blockSize)
+{
+    constexpr int64_t kLargest = 256;
+    if (bits == 2)
+        return blockSize >= 32 && blockSize < kLargest ? blockSize : 0;
+    return blockSize < kLargest ? blockSize : kLargest;
+}
+
 /// A row of floats as signed 8-bit codes, block by block: scale = largest magnitude / 127, rounded half to even.
 /// `codes` has blocks * blockSize places (the rest 0), `scale` one a block.
 void quantizeBlocks(const float* x, int64_t depth, int64_t blockSize, int8_t* codes, float* scale) noexcept;

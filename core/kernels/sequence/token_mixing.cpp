@@ -92,12 +92,12 @@ template <class T>
 void causalConv(const CausalConvShape& s, const T* padded, const T* weight, const T* bias, T* y) noexcept
 {
     for (int64_t r = 0; r < s.batch * s.channels; ++r) {
-        const T* x = padded + r * (s.length + s.taps - 1);
+        const T* x = padded + r * (s.length + s.past());
         const T* w = weight + r % s.channels * s.taps;
         for (int64_t i = 0; i < s.length; ++i) {
             double sum = bias ? double(bias[r % s.channels]) : 0;
             for (int64_t k = 0; k < s.taps; ++k)
-                sum += double(x[i + k]) * double(w[k]);
+                sum += double(x[i + k * s.dilation]) * double(w[k]);
             y[r * s.length + i] = T(sum);
         }
     }

@@ -36,9 +36,11 @@ template <class T> struct LinearAttentionData {
 };
 template <class T> void linearAttention(const LinearAttentionShape& s, const LinearAttentionData<T>& d);
 
-/// Each row of `length` + `taps` - 1 elements convolved with the taps of its channel (bias may be null).
+/// Each row of past() + `length` elements convolved with the taps of its channel (bias may be null).
 struct CausalConvShape {
     int64_t batch = 1, channels = 1, length = 0, taps = 1;
+    int64_t dilation = 1; ///< elements from tap to tap
+    int64_t past() const { return (taps - 1) * dilation; }
 };
 template <class T>
 void causalConv(const CausalConvShape& s, const T* padded, const T* weight, const T* bias, T* y) noexcept;

@@ -108,13 +108,21 @@ Result<Facts> inferCausalConv(const InferContext& c)
     QS_CHECK(needInputs(c, 2));
     const Fact &x = *c.input(0), &w = *c.input(1);
     Facts out { fact(x.dtype, x.dims), fact(x.dtype) };
+    if (c.node.outputs.size() > 2)
+        out.push_back(fact(x.dtype));
     if (!x.dims || !w.dims)
         return out;
-    if (x.dims->size() != 3 || w.dims->size() != 3)
+    const bool last = c.node.attributes.integer("channels_last", 0) != 0;
+    const int64_t dilation = c.node.attributes.integer("dilation", 1);
+    if ((last ? x.dims->size() < 3 : x.dims->size() != 3) || w.dims->size() != 3)
         return inferIssue(c.node, "the input and the weight need rank 3");
-    out[1].dims = Dims { (*x.dims)[0], (*x.dims)[1], unknownDim() };
-    if ((*w.dims)[2].known())
-        out[1].dims->back() = knownDim((*w.dims)[2].value - 1);
+    out[1].dims = x.dims;
+    Dim& past = (*out[1].dims)[last ? 1 : 2];
+    const Dim taps = (*w.dims)[2];
+    int64_t length = 0;
+    const bool known
+        = taps.known() && taps.value > 0 && dilation > 0 && !__builtin_mul_overflow(taps.value - 1, dilation, &length);
+    past = known ? knownDim(length) : unknownDim();
     return out;
 }
 
@@ -127,7 +135,9 @@ void registerAttentionOps(OpRegistry& r)
     r.add({ "", "RotaryEmbedding", inferLikeData, Tolerance::Accumulation });
     r.add({ "", "TensorScatter", inferLikeData, Tolerance::Exact });
     r.add({ "", "LinearAttention", inferLinearAttention, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "LinearAttention", inferLinearAttention, Tolerance::Accumulation });
     r.add({ "", "CausalConvWithState", inferCausalConv, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "CausalConvWithState", inferCausalConv, Tolerance::Accumulation });
 }
 
 } // namespace qs

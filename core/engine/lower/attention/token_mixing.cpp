@@ -4,6 +4,7 @@
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/common/numeric_inputs.h"
 #include "core/engine/registry/registry.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/movement/indexed_copy.h"
 #include "core/kernels/movement/strided_copy.h"
@@ -73,7 +74,8 @@ Result<std::vector<int64_t>> cacheRows(const RotaryShape& s, const StepContext& 
     for (int64_t row : rows)
         if (row < 0 || row >= size)
             return badInput(
-                "position " + std::to_string(row) + " is outside caches of " + std::to_string(size) + " rows");
+                "position " + std::to_string(row) + " is outside caches of " + std::to_string(size) + " rows", {},
+                "give at most " + std::to_string(size) + " tokens, what is continued among them");
     return rows;
 }
 
@@ -214,79 +216,13 @@ Result<LoweredNode> lowerLinearAttention(const LowerContext& context)
     const std::string rule = a.text("update_rule", "gated_delta");
     if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
         return badInput("the update rule '" + rule + "' is unknown");
+    if (a.integer("state_window", 0) != 0)
+        return badInput("state_window is not 0, which ONNX Runtime computes on GPUs alone");
     const LinearAttentionStep step { context.mode, a.integer("q_num_heads", 0), a.integer("kv_num_heads", 0),
         a.real("scale", 0), rule.starts_with("gated"), rule.ends_with("delta") };
     if (step.keyHeads <= 0 || step.heads <= 0 || step.heads % step.keyHeads != 0)
         return badInput("q_num_heads must be a multiple of kv_num_heads");
     return LoweredNode { [step](StepContext& c) { return runLinearAttention(step, c); }, "recurrent attention" };
-}
-
-/// Elements of two tensors of rank 3 one after another along the last axis.
-template <class W> Tensor afterPast(const StepContext& c, const Tensor* past, const Tensor& x, int64_t pastSize)
-{
-    const Shape shape { x.dim(0), x.dim(1), pastSize + x.dim(2) };
-    Tensor out = c.allocate(dtypeOf<W>(), shape);
-    const int64_t width = shape[2], length = x.dim(2);
-    const Tensor before = past ? asWork<W>(c, *past) : Tensor(), now = asWork<W>(c, x);
-    for (int64_t r = 0; r < shape[0] * shape[1]; ++r) {
-        W* row = out.fill<W>().data() + r * width;
-        if (past)
-            std::copy_n(before.data<W>().data() + r * pastSize, pastSize, row);
-        else
-            std::fill_n(row, pastSize, W(0));
-        std::copy_n(now.data<W>().data() + r * length, length, row + pastSize);
-    }
-    return out;
-}
-
-/// The last `count` elements of each line.
-template <class W> Tensor lastOf(const StepContext& c, const Tensor& x, int64_t count)
-{
-    Tensor out = c.allocate(dtypeOf<W>(), { x.dim(0), x.dim(1), count });
-    for (int64_t r = 0; r < x.dim(0) * x.dim(1); ++r)
-        std::copy_n(x.data<W>().data() + (r + 1) * x.dim(2) - count, count, out.fill<W>().data() + r * count);
-    return out;
-}
-
-Status runCausalConv(const Node& node, KernelMode mode, StepContext& c)
-{
-    QS_CHECK(needInputs(c, 2));
-    QS_CHECK(needNumericInputs(c));
-    const Tensor &x = c.in(0), &w = c.in(1);
-    if (!isComputedFloat(x.dtype()))
-        return unsupportedType(x.dtype());
-    const bool fits = x.rank() == 3 && w.rank() == 3 && w.dim(0) == x.dim(1) && w.dim(1) == 1 && w.dim(2) > 0;
-    if (!fits || (c.input(2) && c.in(2).count() != x.dim(1))
-        || (c.input(3) && c.in(3).shape() != Shape { x.dim(0), x.dim(1), w.dim(2) - 1 }))
-        return badInput("an input of shape " + shapeText(x.shape()) + " does not fit its weight " + shapeText(w.shape())
-            + ", bias or past_state");
-    const CausalConvShape s { x.dim(0), x.dim(1), x.dim(2), w.dim(2) };
-    const bool silu = node.attributes.text("activation", "none") != "none";
-    withFloatWork(x.dtype(), mode, [&](auto work) {
-        using W = decltype(work);
-        const Tensor padded = afterPast<W>(c, c.input(3), x, s.taps - 1), taps = asWork<W>(c, w);
-        const Tensor bias = c.input(2) ? asWork<W>(c, c.in(2)) : Tensor();
-        Tensor y = c.allocate(dtypeOf<W>(), x.shape());
-        causalConv<W>(s, padded.data<W>().data(), taps.data<W>().data(), dataOrNull<W>(bias), y.fill<W>().data());
-        if (silu)
-            for (W& v : y.fill<W>())
-                v = v / (1 + std::exp(-v));
-        c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
-        if (c.outputCount() > 1)
-            c.setOutput(1, fromWork<W>(c, lastOf<W>(c, padded, s.taps - 1), x.dtype()));
-    });
-    return {};
-}
-
-Result<LoweredNode> lowerCausalConv(const LowerContext& context)
-{
-    QS_CHECK(needFloat(context.inputType(0)));
-    const std::string activation = context.node.attributes.text("activation", "none");
-    if (activation != "none" && activation != "silu" && activation != "swish")
-        return badInput("the activation '" + activation + "' is unknown");
-    return LoweredNode { [node = &context.node, mode = context.mode](
-                             StepContext& c) { return runCausalConv(*node, mode, c); },
-        context.mode == KernelMode::Reference ? "reference" : "causal convolution" };
 }
 
 } // namespace
@@ -296,7 +232,8 @@ void lowerTokenMixing(LoweringRegistry& r)
     r.add("", "RotaryEmbedding", lowerRotary);
     r.add("", "TensorScatter", copying<runTensorScatter>);
     r.add("", "LinearAttention", lowerLinearAttention);
-    r.add("", "CausalConvWithState", lowerCausalConv);
+    r.add(kMicrosoftDomain, "LinearAttention", lowerLinearAttention);
+    lowerCausalConvs(r);
 }
 
 } // namespace qs

@@ -107,7 +107,26 @@ Result<std::shared_ptr<const BlockWeights>> readWeights(
 /// path takes.
 bool quantizesRows(const BlockAttributes& a, const BlockWeights& w)
 {
-    return a.accuracy == 4 && w.group.empty() && w.wholeZeroPoints && (a.bits != 2 || a.blockSize >= 32);
+    return a.accuracy == 4 && w.group.empty() && w.wholeZeroPoints && codedRowBlock(a.bits, a.blockSize) > 0;
+}
+
+/// The same weight in blocks as small as those of coded rows.
+BlockWeights inRowBlocks(const BlockAttributes& a, BlockWeights w)
+{
+    const int64_t size = codedRowBlock(a.bits, a.blockSize);
+    const auto parts = static_cast<size_t>(a.blockSize / size);
+    for (std::vector<float>* values : { &w.scale, &w.zeroPoint }) {
+        std::vector<float> each;
+        each.reserve(values->size() * parts);
+        for (const float value : *values)
+            each.insert(each.end(), parts, value);
+        *values = std::move(each);
+    }
+    w.view.scale = w.scale.data();
+    w.view.zeroPoint = w.zeroPoint.data();
+    w.view.blocks *= static_cast<int64_t>(parts);
+    w.view.blockSize = size;
+    return w;
 }
 
 /// What a product with prepared weights needs: panels of codes, or a product by `dense`, depth x columns.
@@ -134,7 +153,9 @@ Result<PreparedWeights> prepare(const BlockAttributes& a, const BlockWeights& w,
     const bool coded = quantizesRows(a, w);
     if (coded || (w.group.empty() && mode != KernelMode::Reference && hasBlockRows())) {
         PreparedWeights p;
-        p.panels = packBlocks(w.view, static_cast<int>(a.bits));
+        const bool split = coded && codedRowBlock(a.bits, a.blockSize) != a.blockSize;
+        p.panels = split ? packBlocks(inRowBlocks(a, w).view, static_cast<int>(a.bits))
+                         : packBlocks(w.view, static_cast<int>(a.bits));
         p.codedRows = coded;
         return p;
     }
