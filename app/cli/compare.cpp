@@ -340,7 +340,10 @@ Command addCompare(CLI::App& app, Context& context)
         "there)");
     app.add_option("--shard", o->shard, "I/N: run part I of N of the samples, I from 1; needs --state");
     app.add_option("--state", o->state, "where a shard writes what it measured, for `merge`");
-    return [o](Context& c) { return compare(*o, c); };
+    return [o](Context& c) {
+        o->decoding.tokenizer = o->data.tokenizer;
+        return compare(*o, c);
+    };
 }
 
 } // namespace qs::cli

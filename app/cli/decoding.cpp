@@ -2,6 +2,7 @@
 #include "app/cli/decoding.h"
 
 #include "core/project/language/blame.h"
+#include "core/project/language/end_tokens.h"
 #include "core/project/language/free_decoding.h"
 #include "core/project/language/language_output.h"
 
@@ -34,13 +35,14 @@ std::optional<std::pair<size_t, size_t>> twoNumbers(const std::string& text)
     return second == std::errc() && last == end ? std::optional(numbers) : std::nullopt;
 }
 
-Result<FreeDecoding> freeDecoding(const DecodingOptions& options, const CommonOptions& common)
+Result<FreeDecoding> freeDecoding(const Snapshot& snapshot, const DecodingOptions& options, const CommonOptions& common)
 {
     FreeDecoding request;
     if (options.promptTokens)
         request.promptTokens = size_t(*options.promptTokens);
     request.newTokens = size_t(options.newTokens.value_or(int64_t(request.newTokens)));
     QS_TRY(request.carry, carryPairs(common));
+    request.endTokens = endTokens(snapshot, options.tokenizer);
     return request;
 }
 
@@ -58,7 +60,9 @@ void addDecodingOptions(CLI::App& app, DecodingOptions& options)
         "padding)");
     app.add_option("--new-tokens", options.newTokens,
         "with --decode free: tokens that each model adds at most (default " + std::to_string(FreeDecoding {}.newTokens)
-            + ")");
+            + "); it stops at the end of text that genai_config.json beside the model, or the tokenizer's "
+              "configuration, "
+              "names");
     app.add_option("--blame", options.blame,
         "PROMPT:POSITION: which layers and nodes chose another token there: by how much each moves the difference of "
         "the two rivals' scores. Both count from 0; with --decode free from the first new token. worst: where the "
@@ -93,7 +97,7 @@ Result<CarryNames> carriedBySamples(const DecodingOptions& options, const Common
 Result<SnapshotPtr> decoded(const SnapshotPtr& snapshot, const DecodingOptions& options, const Context& context)
 {
     if (options.isFree()) {
-        QS_TRY(const FreeDecoding request, freeDecoding(options, context.common));
+        QS_TRY(const FreeDecoding request, freeDecoding(*snapshot, options, context.common));
         auto next = withFreeRun(snapshot, request, progressBar(context.common), context.cancel);
         clearProgress(context.common);
         return next;
@@ -114,7 +118,7 @@ Result<std::optional<TokenBlame>> blameOf(
     } else
         std::tie(request.prompt, request.position) = *twoNumbers(options.blame);
     if (options.isFree()) {
-        QS_TRY(request.freely, freeDecoding(options, context.common));
+        QS_TRY(request.freely, freeDecoding(snapshot, options, context.common));
     }
     QS_TRY(TokenBlame blame, blameOf(snapshot, request, progressBar(context.common), context.cancel));
     clearProgress(context.common);

@@ -13,6 +13,7 @@ struct DecodingOptions {
     std::string mode; ///< --decode
     std::optional<int64_t> promptTokens, newTokens;
     std::string blame; ///< PROMPT:POSITION or "worst"
+    std::string tokenizer; ///< tokenizer.json, where one is given
     bool isFree() const { return mode == "free"; }
 };
 

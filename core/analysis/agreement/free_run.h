@@ -21,7 +21,7 @@ struct FirstFlip {
 struct ContinuedPrompt {
     size_t prompt = 0; ///< number of the sample
     int64_t promptTokens = 0; ///< of it that both read
-    std::vector<int64_t> floatIds, quantIds; ///< the new tokens, equally many
+    std::vector<int64_t> floatIds, quantIds; ///< the new tokens, as far as the end of the text where that is known
     /// Where they differ for the first time, from the first new token.
     std::optional<size_t> flip() const
     {
@@ -36,6 +36,7 @@ struct FreeRun {
     size_t newTokens = 0;
     std::vector<ContinuedPrompt> continued; ///< all prompts
     std::vector<FirstFlip> flips; ///< by prompt; those that never part are left out
+    std::vector<int64_t> endTokens; ///< that end a text; empty: not known
 };
 
 } // namespace qs

@@ -38,16 +38,23 @@ Result<ReadTokens> readTokens(
 
 /// What the float model goes on with, a list by step of one token a prompt.
 Result<std::vector<std::vector<int64_t>>> ownTokens(const ComparePair& pair, ValueId x,
-    const std::vector<Tensor>& inputs, int64_t tokens, const BlameRequest& request, const WorkContext& work)
+    const std::vector<Tensor>& inputs, const ReadTokens& read, const BlameRequest& request, const WorkContext& work)
 {
+    const auto [row, tokens] = read;
     QS_TRY(const Decoder decoder, Decoder::make(pair.floatPlan, x, request.freely->carry));
     const std::vector<std::shared_ptr<const Schedule>> beside { decoder.schedule };
     QS_TRY(SampleLoop loop, SampleLoop::make(beside, 1, work));
     std::vector<std::vector<int64_t>> steps;
     QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) -> Status {
-        QS_TRY(steps, goneOn(Continuation(decoder, inputs, tokens), request.position, worker, work.cancel));
+        const auto last = [&](const std::vector<int64_t>& chosen) { return request.freely->ends(chosen[row]); };
+        QS_TRY(steps, goneOn(Continuation(decoder, inputs, tokens), request.position, last, worker, work.cancel));
         return {};
     }));
+    if (!steps.empty() && (steps.size() < request.position || request.freely->ends(steps.back()[row])))
+        return badInput("there is no new token " + std::to_string(request.position)
+                + ": what the float model writes after prompt " + std::to_string(request.prompt) + " ends with token "
+                + std::to_string(steps.size() - 1),
+            {}, "give --blame PROMPT:POSITION before its end");
     return steps;
 }
 
@@ -69,7 +76,7 @@ Result<BlamedText> blamedText(const ComparePair& pair, ValueId x, ValueId y, con
     BlamedText text { firstTokens(*f, xs, read.tokens), firstTokens(*q, ys, read.tokens), read.row };
     if (!request.freely)
         return text;
-    QS_TRY(const auto steps, ownTokens(pair, x, xs, read.tokens, request, work));
+    QS_TRY(const auto steps, ownTokens(pair, x, xs, read, request, work));
     for (const auto& tokens : steps) {
         addTokens(*f, text.floatInputs, tokens, true);
         addTokens(*q, text.quantInputs, tokens, true);

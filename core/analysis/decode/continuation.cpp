@@ -53,11 +53,11 @@ void Continuation::append(const std::vector<int64_t>& tokens)
     addTokens(m_decoder.inputs.prompt, m_inputs, tokens, m_decoder.inputs.caches.empty());
 }
 
-Result<std::vector<std::vector<int64_t>>> goneOn(
-    Continuation text, size_t steps, const SampleWorker& worker, const CancelToken& cancel)
+Result<std::vector<std::vector<int64_t>>> goneOn(Continuation text, size_t steps,
+    const std::function<bool(const std::vector<int64_t>&)>& last, const SampleWorker& worker, const CancelToken& cancel)
 {
     std::vector<std::vector<int64_t>> chosen;
-    while (chosen.size() < steps) {
+    while (chosen.size() < steps && (chosen.empty() || !last(chosen.back()))) {
         if (cancel.cancelled())
             return cancelled();
         QS_TRY(const auto scores, text.guess(worker, cancel));

@@ -4,6 +4,7 @@
 #include "core/analysis/decode/decoder_inputs.h"
 #include "core/engine/run/sample_loop.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -37,9 +38,11 @@ private:
     int64_t m_rows = 0;
 };
 
-/// What the model goes on with by so many tokens: a list by step of one token a prompt. Issues: it cannot; cancelled.
-Result<std::vector<std::vector<int64_t>>> goneOn(
-    Continuation text, size_t steps, const SampleWorker& worker, const CancelToken& cancel);
+/// What the model goes on with by so many tokens: a list by step of one token a prompt. `last` says of a step's tokens
+/// that no further one is wanted. Issues: it cannot; cancelled.
+Result<std::vector<std::vector<int64_t>>> goneOn(Continuation text, size_t steps,
+    const std::function<bool(const std::vector<int64_t>&)>& last, const SampleWorker& worker,
+    const CancelToken& cancel);
 
 /// A prompt that has fewer tokens than are to be read of it; the remedy is the caller's.
 Issue shortPrompt(size_t prompt, int64_t tokens, int64_t wanted);

@@ -43,7 +43,10 @@ Result<ContinuedPrompt> continuedPrompt(const DecodedPair& pair, const DataSourc
     QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(2, work.threadCount()), work));
     QS_CHECK(loop.run({ 2, "decode" }, [&](size_t index, const SampleWorker& worker) -> Status {
         Continuation text = index == 0 ? Continuation(x, xs, tokens) : Continuation(y, ys, tokens);
-        QS_TRY(const auto steps, goneOn(std::move(text), options.newTokens, worker, work.cancel));
+        QS_TRY(const auto steps,
+            goneOn(
+                std::move(text), options.newTokens, [&](const auto& chosen) { return options.ends(chosen[row]); },
+                worker, work.cancel));
         for (const std::vector<int64_t>& chosen : steps)
             (index == 0 ? made.floatIds : made.quantIds).push_back(chosen[row]);
         return {};

@@ -45,7 +45,8 @@ public:
         QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(m_data.feeds(), m_work.threadCount()), m_work));
         QS_CHECK(loop.run({ m_data.feeds(), "decode" },
             [&](size_t index, const SampleWorker& worker) { return feed(index, worker); }));
-        FreeRun result { m_options.promptTokens, m_options.newTokens, std::move(m_continued), {} };
+        FreeRun result { m_options.promptTokens, m_options.newTokens, std::move(m_continued), {},
+            m_options.endTokens.value_or(std::vector<int64_t>()) };
         for (const auto& flip : m_flips)
             if (flip)
                 result.flips.push_back(*flip);
@@ -86,7 +87,7 @@ private:
         Continuation x(m_x, std::move(xs), tokens), y(m_y, std::move(ys), tokens);
         for (size_t row = 0; row < feed.samples; ++row)
             m_continued[feed.firstSample + row] = { feed.firstSample + row, tokens, {}, {} };
-        for (size_t position = 0; position < m_options.newTokens; ++position) {
+        for (size_t position = 0; position < m_options.newTokens && !allEnded(feed); ++position) {
             if (m_work.cancel.cancelled())
                 return cancelled();
             const auto place = [&](Issue issue) {
@@ -110,15 +111,28 @@ private:
         return {};
     }
 
-    /// Keeps what both choose, and which prompts part here.
+    bool ended(const std::vector<int64_t>& ids) const { return !ids.empty() && m_options.ends(ids.back()); }
+
+    bool allEnded(const Feed& feed) const
+    {
+        const auto first = m_continued.begin() + ptrdiff_t(feed.firstSample);
+        return std::all_of(first, first + ptrdiff_t(feed.samples),
+            [&](const ContinuedPrompt& made) { return ended(made.floatIds) && ended(made.quantIds); });
+    }
+
+    /// Keeps what both choose, and which prompts part here. A text that has ended gets nothing more.
     void compare(const std::vector<std::vector<float>>& scores, const std::vector<int64_t>& xs,
         const std::vector<int64_t>& ys, size_t first, size_t position)
     {
         for (size_t row = 0; row < xs.size(); ++row) {
-            m_continued[first + row].floatIds.push_back(xs[row]);
-            m_continued[first + row].quantIds.push_back(ys[row]);
+            ContinuedPrompt& made = m_continued[first + row];
+            const bool endedX = ended(made.floatIds), endedY = ended(made.quantIds);
+            if (!endedX)
+                made.floatIds.push_back(xs[row]);
+            if (!endedY)
+                made.quantIds.push_back(ys[row]);
             auto& flip = m_flips[first + row];
-            if (xs[row] != ys[row] && !flip)
+            if (xs[row] != ys[row] && !flip && !endedX && !endedY)
                 flip = FirstFlip { first + row, position, xs[row], ys[row], margin(scores[row], xs[row]) };
         }
     }

@@ -6,8 +6,10 @@
 #include "core/data/data_source.h"
 #include "core/engine/run/carry.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace qs {
 
@@ -16,6 +18,9 @@ struct FreeDecoding {
     std::optional<size_t> promptTokens; ///< read of each prompt; nothing: all that are no padding
     size_t newTokens = 32;
     CarryNames carry; ///< caches whose names do not tell
+    /// Tokens that end a text: the first that a model chooses is the last of what it goes on with. Nothing: not told.
+    std::optional<std::vector<int64_t>> endTokens = {};
+    bool ends(int64_t token) const { return endTokens && std::ranges::find(*endTokens, token) != endTokens->end(); }
 };
 
 /// Two models, and the outputs of them that guess the next token.

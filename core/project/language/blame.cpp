@@ -2,6 +2,7 @@
 #include "core/project/language/blame.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/project/language/end_tokens.h"
 #include "core/project/language/language_output.h"
 #include "core/project/snapshot/comparing.h"
 
@@ -16,7 +17,10 @@ Result<TokenBlame> blameOf(
     QS_TRY(const size_t output, languageOutput(snapshot));
     const OutputRow& row = snapshot.comparison->outputs[output];
     const WorkContext work = workFor(snapshot.inputs, progress, cancel);
-    auto blame = blameToken(comparePairOf(snapshot), row.floatValue, row.quantValue, *snapshot.data, request, work);
+    BlameRequest asked = request;
+    if (asked.freely && !asked.freely->endTokens)
+        asked.freely->endTokens = endTokens(snapshot);
+    auto blame = blameToken(comparePairOf(snapshot), row.floatValue, row.quantValue, *snapshot.data, asked, work);
     if (blame.ok() || !blame.issue().file.empty())
         return blame;
     Issue issue = blame.issue();

@@ -4,6 +4,7 @@
 #include "core/analysis/decode/cache_pairs.h"
 #include "core/analysis/decode/prompt_inputs.h"
 #include "core/base/work/cancel_scope.h"
+#include "core/project/language/end_tokens.h"
 #include "core/project/language/language_output.h"
 #include "core/project/snapshot/inputs.h"
 
@@ -27,6 +28,14 @@ Result<DecodedPair> decodedPair(const Snapshot& s, const OutputRow& output, uint
         "use --decode forced");
 }
 
+/// With the tokens that end a text, where they are not told.
+FreeDecoding withEnds(FreeDecoding options, const Snapshot& snapshot)
+{
+    if (!options.endTokens)
+        options.endTokens = endTokens(snapshot);
+    return options;
+}
+
 /// What names no file is about the data's.
 template <class T> Result<T> atData(Result<T> made, const Snapshot& snapshot)
 {
@@ -48,7 +57,7 @@ Result<SnapshotPtr> withFreeRun(
     OutputRow& output = next->comparison->outputs[place];
     const WorkContext work = workFor(next->inputs, progress, cancel);
     QS_TRY(const DecodedPair pair, decodedPair(*next, output, work.memoryBytes()));
-    QS_TRY(output.language->freeRun, atData(decodeFree(pair, *next->data, options, work), *next));
+    QS_TRY(output.language->freeRun, atData(decodeFree(pair, *next->data, withEnds(options, *next), work), *next));
     return SnapshotPtr(std::move(next));
 }
 
@@ -59,7 +68,7 @@ Result<ContinuedPrompt> continuedPromptOf(const Snapshot& snapshot, size_t promp
     QS_TRY(const size_t place, languageOutput(snapshot));
     const WorkContext work = workFor(snapshot.inputs, progress, cancel);
     QS_TRY(const DecodedPair pair, decodedPair(snapshot, snapshot.comparison->outputs[place], work.memoryBytes()));
-    return atData(continuedPrompt(pair, *snapshot.data, prompt, options, work), snapshot);
+    return atData(continuedPrompt(pair, *snapshot.data, prompt, withEnds(options, snapshot), work), snapshot);
 }
 
 CacheChoices cacheChoices(const Snapshot& snapshot)

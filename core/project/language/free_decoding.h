@@ -12,8 +12,9 @@
 namespace qs {
 
 /// The snapshot with what its language models say when each continues the prompts with its own tokens: `freeRun` of the
-/// first output that guesses next tokens. All other numbers stay those of the tokens that both read. Issues: no output
-/// guesses tokens, a prompt is too short, a model cannot go on; cancelled.
+/// first output that guesses next tokens. Texts end where `options` says, or else as endTokens() finds. All other
+/// numbers stay those of the tokens that both read. Issues: no output guesses tokens, a prompt is too short, a model
+/// cannot go on; cancelled.
 Result<SnapshotPtr> withFreeRun(
     const SnapshotPtr& snapshot, const FreeDecoding& options, const ProgressFn& progress, const CancelToken& cancel);
 

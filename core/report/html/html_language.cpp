@@ -44,7 +44,7 @@ std::string continuationTable(const FreeRun& run, const TokenWords* words)
     return "<p>"
         + std::string(run.flips.empty() ? "No prompt parts"
                                         : fmt::format("{} of {} prompts part", run.flips.size(), run.continued.size()))
-        + fmt::format(" within {} tokens", run.newTokens)
+        + fmt::format(" within {} tokens", run.newTokens) + (run.endTokens.empty() ? "" : ", or the end of the text")
         + ". Each model chooses its most likely token, also after they parted.</p>" + out + closeTable();
 }
 

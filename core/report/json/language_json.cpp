@@ -37,6 +37,7 @@ void addFreeRun(const std::optional<FreeRun>& run, const TokenWords* words, Json
     json["decode"] = run ? "free" : "forced";
     json["prompt_tokens"] = run && run->promptTokens ? Json(*run->promptTokens) : Json(nullptr);
     json["new_tokens"] = run ? Json(run->newTokens) : Json(nullptr);
+    json["end_ids"] = run ? Json(run->endTokens) : Json::array();
     json["first_flip"] = std::move(flips);
     json["continuations"] = run ? continuationsJson(*run, words) : Json::array();
 }

@@ -76,8 +76,8 @@ PartedTexts partedTexts(const ContinuedPrompt& made, const TokenWords* words)
     const auto part = [&](const std::vector<int64_t>& ids, ptrdiff_t from, ptrdiff_t to) {
         return tokensText({ ids.begin() + from, ids.begin() + to }, words);
     };
-    const auto all = ptrdiff_t(made.floatIds.size());
-    return { part(made.floatIds, 0, at), part(made.floatIds, at, all), part(made.quantIds, at, all) };
+    return { part(made.floatIds, 0, at), part(made.floatIds, at, ptrdiff_t(made.floatIds.size())),
+        part(made.quantIds, at, ptrdiff_t(made.quantIds.size())) };
 }
 
 } // namespace qs::text

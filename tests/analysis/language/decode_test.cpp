@@ -126,6 +126,8 @@ private slots:
     void wholePrompts();
     void textsAgainstNaive_data() { flipsAgainstNaive_data(); }
     void textsAgainstNaive();
+    void textsEnd_data() { flipsAgainstNaive_data(); }
+    void textsEnd();
     void refusals_data();
     void refusals();
 };
@@ -278,6 +280,40 @@ void DecodeTests::textsAgainstNaive()
     QVERIFY(!beyond.ok() && issueText(beyond.issue()).find("there is no prompt 6: there are 6") != std::string::npos);
     options.promptTokens = kGiven + 1;
     QVERIFY(!continuedPrompt(pair, data, 0, options, {}).ok());
+}
+
+/// At the first end token that a model chooses, which is part of its text; what was said before stays as it was.
+void DecodeTests::textsEnd()
+{
+    QFETCH(const Form, form);
+    QFETCH(const bool, carried);
+    FreeDecoding options { kRead, kNew, {} };
+    if (carried)
+        options.carry = { { form.present, form.past } };
+    const auto whole = decodedFreely(form, kWhole, options);
+    QVERIFY(whole.ok() && whole->endTokens.empty());
+    const std::vector<int64_t> ends { whole->continued[0].floatIds[2], whole->continued[1].quantIds[1] };
+    options.endTokens = ends;
+    const auto cut = [&](std::vector<int64_t> ids) {
+        const auto last = std::ranges::find_first_of(ids, ends);
+        ids.erase(last == ids.end() ? last : last + 1, ids.end());
+        return ids;
+    };
+    const Prepared x = smallDecoder(false, form), y = smallDecoder(true, form);
+    const DecodedPair pair { x.plan, y.plan, x.value("logits"), y.value("logits") };
+    const auto run = decodedFreely(form, kWhole, options, 2);
+    QVERIFY2(run.ok(), run.ok() ? "" : issueText(run.issue()).c_str());
+    QCOMPARE(run->endTokens, ends);
+    for (size_t p = 0; p < kPrompts; ++p) {
+        const ContinuedPrompt &made = run->continued[p], &all = whole->continued[p];
+        QCOMPARE(made.floatIds, cut(all.floatIds));
+        QCOMPARE(made.quantIds, cut(all.quantIds));
+        const auto alone = continuedPrompt(pair, PromptData(form, kWhole), p, options, {});
+        QVERIFY(alone.ok() && alone->floatIds == made.floatIds && alone->quantIds == made.quantIds);
+        const auto flip = std::ranges::find(run->flips, p, &FirstFlip::prompt);
+        QCOMPARE(made.flip(), flip == run->flips.end() ? std::nullopt : std::optional(flip->position));
+    }
+    QVERIFY(run->continued[0].floatIds.size() <= 3);
 }
 
 void DecodeTests::refusals_data()

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 using namespace qs::test;
 using nlohmann::json;
 
@@ -95,6 +97,47 @@ private slots:
         QVERIFY(table.out.contains("    quantized: "));
         QS_EXPECT(2, QStringList { "--tokenizer" },
             { "compare", kVerses, kVersesInt4, "--data", kPrompts, "--tokenizer", kTokenizer });
+    }
+
+    /// As genai_config.json beside the model says, or the configuration of the tokenizer.
+    void continuationsStopAtTheEndOfText()
+    {
+        const QString model = file("verses_float.onnx"), tokenizer = file("tokenizer.json");
+        QVERIFY(QFile::copy(kVerses, model));
+        const QStringList free { model, kVersesInt4, "--data", kPrompts, "--decode", "free", "--prompt-tokens", "16" };
+        const auto told = [&](const QStringList& more) {
+            const Outcome o = quantscope(QStringList { "compare" } + free + more + QStringList { "--json", "-" });
+            return o.code == 0 ? parsed(o.out)["language"] : json(o.err.toStdString());
+        };
+        const json whole = told({});
+        QCOMPARE(whole["end_ids"], json::array());
+        const int64_t end = whole["continuations"][0]["float_ids"][2];
+        const auto stops = [&](const json& language) {
+            if (language["end_ids"] != json::array({ end }))
+                return false;
+            for (size_t p = 0; p < whole["continuations"].size(); ++p)
+                for (const char* key : { "float_ids", "quantized_ids" }) {
+                    std::vector<int64_t> ids = whole["continuations"][p][key];
+                    const auto last = std::ranges::find(ids, end);
+                    ids.erase(last == ids.end() ? last : last + 1, ids.end());
+                    if (language["continuations"][p][key] != json(ids))
+                        return false;
+                }
+            return true;
+        };
+        QFile given(kTokenizer);
+        QVERIFY(given.open(QIODevice::ReadOnly));
+        json words = parsed(given.readAll());
+        words["added_tokens"].push_back({ { "id", end }, { "content", "<end>" }, { "single_word", false },
+            { "lstrip", false }, { "rstrip", false }, { "normalized", false }, { "special", true } });
+        writeText(tokenizer, QByteArray::fromStdString(words.dump()));
+        writeText(file("tokenizer_config.json"), R"({"eos_token": {"content": "<end>"}})");
+        QVERIFY(stops(told({ "--tokenizer", tokenizer })));
+        QVERIFY(QFile::remove(tokenizer));
+        writeText(file("genai_config.json"), R"({"model": {"eos_token_id": )" + QByteArray::number(end) + "}}");
+        QVERIFY(stops(told({})));
+        writeText(file("genai_config.json"), "{"); // damaged: it says nothing
+        QCOMPARE(told({})["end_ids"], json::array());
     }
 
     void eightBitsForItAloneHelp()

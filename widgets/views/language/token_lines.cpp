@@ -101,18 +101,18 @@ std::vector<TokenLine> continuationLines(const ContinuedPrompt& made, const Toke
         { TokenTexts::tr("float, behind token %1 · %2").arg(made.promptTokens - 1).arg(parts), {} },
         { TokenTexts::tr("quantized"), {} }
     };
-    for (size_t i = 0; i < made.floatIds.size(); ++i) {
-        const auto box = [&](int64_t id) {
-            QString tip = TokenTexts::tr("new token %1: %2").arg(i).arg(quoted(words, id));
+    const auto add = [&](TokenLine& line, const std::vector<int64_t>& ids) {
+        for (size_t i = 0; i < ids.size(); ++i) {
+            QString tip = TokenTexts::tr("new token %1: %2").arg(i).arg(quoted(words, ids[i]));
             if (flip == i)
                 tip += u'\n' + TokenTexts::tr("here they part");
             else if (flip && i > *flip)
                 tip += u'\n' + TokenTexts::tr("the models read different texts by here");
-            return TokenBox { tokenText(words, id), tip, {}, flip == i, flip && i > *flip };
-        };
-        lines[0].boxes.push_back(box(made.floatIds[i]));
-        lines[1].boxes.push_back(box(made.quantIds[i]));
-    }
+            line.boxes.push_back({ tokenText(words, ids[i]), tip, {}, flip == i, flip && i > *flip });
+        }
+    };
+    add(lines[0], made.floatIds);
+    add(lines[1], made.quantIds);
     return lines;
 }
 
