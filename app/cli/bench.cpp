@@ -4,7 +4,6 @@
 
 #include "core/base/work/memory.h"
 #include "core/base/work/stopwatch.h"
-#include "core/data/open_data.h"
 #include "core/engine/run/sample_loop.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/onnx/import.h"
@@ -187,7 +186,7 @@ Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common
     const auto plan = Plan::make(model, { .profile = profile, .memoryLimit = limit });
     QS_TRY(const CarryNames carry, carryPairs(common));
     QS_CHECK(CarriedState::make(plan, carry)); // names first
-    QS_TRY(auto data, openData(request, dataInputs(model->graph, carry), carriedInputs(model->graph, carry)));
+    QS_TRY(auto data, openDataFor(model->graph, request, carry));
     QS_TRY(CarriedState state, CarriedState::make(plan, carry, data->initialStates()));
     std::vector<ValueId> wanted = demanded(*plan, o.allTensors);
     for (const ValueId output : state.outputs())

@@ -3,7 +3,6 @@
 #include "app/cli/options/recipe_flags.h"
 
 #include "core/base/files/atomic_file.h"
-#include "core/data/open_data.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/project/files/used_files.h"
@@ -126,7 +125,7 @@ Result<int> prepare(const PrepareCommand& o, Context& context)
     addFilesOf(used, *model, "the float model");
     QS_CHECK(used.check());
     QS_CHECK(checkIsFloat(GraphDraft(model)));
-    QS_TRY(const auto data, openData(request, dataInputs(model->graph)));
+    QS_TRY(const auto data, openDataFor(model->graph, request));
     printWarnings(model->warnings, common);
     printWarnings(data->warnings(), common);
     QS_TRY(const ProvedPreparation made, provedPreparation(model, passes, *data, work));

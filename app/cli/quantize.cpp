@@ -4,7 +4,6 @@
 #include "app/cli/options/recipe_options.h"
 
 #include "core/base/work/memory.h"
-#include "core/data/open_data.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/project/files/used_files.h"
@@ -209,9 +208,7 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
                         "has no more bins than {} levels; give more by --bins, such as 2048",
                 by.quantizedBins));
     if (o.data.given()) {
-        QS_TRY(inputs.data,
-            openData(request, dataInputs(inputs.model->graph, inputs.carry),
-                carriedInputs(inputs.model->graph, inputs.carry)));
+        QS_TRY(inputs.data, openDataFor(inputs.model->graph, request, inputs.carry));
         task.warnings.insert(task.warnings.end(), inputs.data->warnings().begin(), inputs.data->warnings().end());
     }
     return task;

@@ -6,7 +6,6 @@
 #include "core/base/name_pattern.h"
 #include "core/base/work/memory.h"
 #include "core/data/arrays/npz_writer.h"
-#include "core/data/open_data.h"
 #include "core/engine/run/sample_loop.h"
 #include "core/onnx/import.h"
 #include "core/project/files/used_files.h"
@@ -124,7 +123,7 @@ Result<OpenedRun> openRun(const RunCommand& o, const CommonOptions& common)
     QS_TRY(auto wanted, wantedValues(o, *model.plan, warnings));
     const Graph& graph = model.graph();
     QS_CHECK(CarriedState::make(model.plan, carry)); // names first
-    QS_TRY(auto data, openData(request, dataInputs(graph, carry), carriedInputs(graph, carry)));
+    QS_TRY(auto data, openDataFor(graph, request, carry));
     QS_TRY(CarriedState state, CarriedState::make(model.plan, carry, data->initialStates()));
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
     Demand demand { wanted, {} };

@@ -8,6 +8,7 @@ int main(int argc, char** argv)
     QCoreApplication app(argc, argv);
     int failures = qs::test::runAnyModelTests(argc, argv);
     failures += qs::test::runArithmeticTests(argc, argv);
+    failures += qs::test::runBadPromptTests(argc, argv);
     failures += qs::test::runBadUseTests(argc, argv);
     failures += qs::test::runBenchTests(argc, argv);
     failures += qs::test::runCachesTests(argc, argv);

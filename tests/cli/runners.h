@@ -6,6 +6,7 @@ namespace qs::test {
 
 int runAnyModelTests(int argc, char** argv);
 int runArithmeticTests(int argc, char** argv);
+int runBadPromptTests(int argc, char** argv);
 int runBadUseTests(int argc, char** argv);
 int runBenchTests(int argc, char** argv);
 int runCachesTests(int argc, char** argv);

@@ -3,6 +3,7 @@
 
 #include "core/analysis/tasks/scores.h"
 #include "core/data/open_data.h"
+#include "core/project/snapshot/prompt_limits.h"
 
 #include <algorithm>
 
@@ -44,12 +45,24 @@ std::vector<InputSpec> carriedInputs(const Graph& graph, const CarryNames& carry
     return inputsThatAre(graph, carry, true);
 }
 
+Result<std::shared_ptr<const DataSource>> openDataFor(
+    const Graph& graph, const DataRequest& request, const CarryNames& carry)
+{
+    const std::vector<InputSpec> inputs = dataInputs(graph, carry);
+    QS_TRY(auto data, openData(request, inputs, carriedInputs(graph, carry)));
+    std::vector<std::string> names;
+    for (const InputSpec& input : inputs)
+        names.push_back(input.name);
+    return checkedPrompts(std::move(data), promptLimits(graph, inputs), std::move(names), request.spec,
+        textPositions(request) > 0 ? request.preprocess : std::string());
+}
+
 Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context)
 {
     context.report("open data");
     const Graph& graph = key.floatModel.graph();
     QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry)); // names first
-    QS_TRY(auto data, openData(key.request, dataInputs(graph, key.carry), carriedInputs(graph, key.carry)));
+    QS_TRY(auto data, openDataFor(graph, key.request, key.carry));
     QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry, data->initialStates()));
     return data;
 }

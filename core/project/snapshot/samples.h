@@ -11,6 +11,10 @@ std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry = 
 size_t classesOf(const Plan& plan);
 std::vector<InputSpec> carriedInputs(const Graph& graph, const CarryNames& carry); ///< the others
 
+/// Opens data for a model: its inputs, without those that are carried, and each prompt of a language model held against
+/// what the model has room for when it is read.
+Result<std::shared_ptr<const DataSource>> openDataFor(
+    const Graph& graph, const DataRequest& request, const CarryNames& carry = {});
 /// Opens data for the inputs of the float model.
 Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/export/prepared_model.h"
 
-#include "core/data/open_data.h"
 #include "core/onnx/write/export.h"
 #include "core/project/snapshot/samples.h"
 #include "core/quant/write/quantizer.h"
@@ -22,7 +21,7 @@ Result<PreparedModel> prepared(const Snapshot& snapshot, const std::vector<std::
     if (!data) {
         DataRequest some;
         some.spec = "random:2";
-        QS_TRY(data, openData(some, dataInputs(file->graph())));
+        QS_TRY(data, openDataFor(file->graph(), some));
     }
     const WorkContext work = workFor(snapshot.inputs.settings(), job.progress, job.cancel);
     QS_TRY(auto made, provedPreparation(file->model, passes, *data, work));
