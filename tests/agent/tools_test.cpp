@@ -10,6 +10,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+
 using namespace qs;
 
 namespace {
@@ -43,6 +45,10 @@ private slots:
     void resources();
     void sessions();
     void floatAlone();
+    void continues();
+    void blames();
+    void refusesLanguage_data();
+    void refusesLanguage();
     void cancels();
 
 private:
@@ -53,6 +59,16 @@ private:
         return ask("open",
             { { "float", "digits_float.onnx" }, { "quantized", "digits_qdq_narrow.onnx" },
                 { "data", "digits_samples.npz" }, { "limit", 40 } });
+    }
+    /// The bundled language model with its int4 counterpart.
+    AgentJson openedVerses()
+    {
+        const QDir examples(QS_SOURCE_DIR "/resources/examples");
+        for (const char* name : { "verses_float.onnx", "verses_int4.onnx", "verses_prompts.npz", "tokenizer.json" })
+            QFile::copy(examples.filePath(name), m_folder->filePath(name));
+        return ask("open",
+            { { "float", "verses_float.onnx" }, { "quantized", "verses_int4.onnx" },
+                { "data", "verses_prompts.npz" } });
     }
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<AgentDesk> m_desk;
@@ -82,7 +98,7 @@ AgentJson AgentToolsTest::ask(const char* name, const AgentJson& arguments, cons
 
 void AgentToolsTest::schemas()
 {
-    QCOMPARE(agentTools().size(), size_t(10));
+    QCOMPARE(agentTools().size(), size_t(12));
     for (const AgentTool& tool : agentTools()) {
         const AgentJson schema = schemaOf(tool);
         QCOMPARE(schema["type"], AgentJson("object"));
@@ -128,7 +144,8 @@ void AgentToolsTest::wrongArguments()
 
 void AgentToolsTest::nothingOpen()
 {
-    for (const char* tool : { "compare", "findings", "tensor", "edit_recipe", "undo", "sensitivity" }) {
+    for (const char* tool :
+        { "compare", "findings", "tensor", "edit_recipe", "undo", "sensitivity", "decode", "blame" }) {
         QVERIFY(ask(tool).is_null());
         QVERIFY2(m_fault.find("call open first") != std::string::npos, m_fault.c_str());
     }
@@ -335,6 +352,98 @@ void AgentToolsTest::floatAlone()
                 .is_null());
     QVERIFY(ask("open", { { "float", "digits_samples.npz" } }).is_null());
     QVERIFY(ask("open", { { "float", "none.onnx" } }).is_null());
+}
+
+void AgentToolsTest::continues()
+{
+    QVERIFY2(openedVerses().is_object(), m_fault.c_str());
+    const AgentJson asked { { "prompt_tokens", 16 }, { "new_tokens", 40 }, { "tokenizer", "tokenizer.json" } };
+    const AgentJson all = ask("decode", asked);
+    QVERIFY2(all.is_object(), m_fault.c_str());
+    QCOMPARE(all["prompts"], AgentJson(8));
+    QCOMPARE(all["new_tokens"], AgentJson(40));
+    QCOMPARE(all["first_flips"]["total"], AgentJson(8));
+    QCOMPARE(all["first_flips"]["rows"].size(), size_t(5));
+    QCOMPARE(all["continuations"]["next_offset"], AgentJson(5));
+    const AgentJson& first = all["continuations"]["rows"][0];
+    QCOMPARE(first["float_ids"].size(), size_t(32));
+    QCOMPARE(first["float_ids_total"], AgentJson(40));
+    QVERIFY(first["float_text"].is_string() && first["float_text"] != first["quantized_text"]);
+    QCOMPARE(first["position"], all["first_flips"]["rows"][0]["position"]);
+    AgentJson more = asked;
+    more.update({ { "offset", 5 }, { "limit", 2 } });
+    const AgentJson rest = ask("decode", more);
+    QCOMPARE(rest["continuations"]["rows"][0]["prompt"], AgentJson(5));
+    QCOMPARE(rest["continuations"]["rows"].size(), size_t(2));
+    const AgentJson ids = ask("decode", { { "prompt_tokens", 16 }, { "new_tokens", 8 } });
+    QVERIFY(ids["continuations"]["rows"][0]["float_text"].is_null());
+    QFile config(m_folder->filePath("genai_config.json"));
+    QVERIFY(config.open(QIODevice::WriteOnly));
+    const int64_t end = first["float_ids"][1];
+    config.write(R"({"model": {"eos_token_id": )" + QByteArray::number(qint64(end)) + "}}");
+    config.close();
+    const AgentJson ends = ask("decode", { { "prompt_tokens", 16 }, { "new_tokens", 9 } });
+    QCOMPARE(ends["end_ids"], AgentJson::array({ end }));
+    QCOMPARE(ends["continuations"]["rows"][0]["float_ids"].back(), AgentJson(end));
+    QVERIFY(ends["continuations"]["rows"][0]["float_ids"].size() <= 2);
+}
+
+void AgentToolsTest::blames()
+{
+    QVERIFY2(openedVerses().is_object(), m_fault.c_str());
+    const AgentJson named = ask("blame",
+        { { "free", true }, { "prompt_tokens", 16 }, { "prompt", 3 }, { "position", 0 }, { "kind", "node" },
+            { "limit", 3 }, { "tokenizer", "tokenizer.json" } });
+    QVERIFY2(named.is_object(), m_fault.c_str());
+    QCOMPARE(named["units"]["rows"].size(), size_t(3));
+    QVERIFY(named["units"].contains("next_offset") && named["blamed"]["float_text"].is_string());
+    QVERIFY(std::ranges::any_of(named["units"]["rows"],
+        [](const AgentJson& unit) { return unit["unit"] == "/model/layers.0/mlp/down_proj/MatMul"; }));
+    const AgentJson inside = ask("blame",
+        { { "free", true }, { "prompt_tokens", 16 }, { "prompt", 3 }, { "position", 0 },
+            { "parent", "/model/layers.0/mlp/down_proj/MatMul" }, { "tokenizer", "tokenizer.json" } });
+    QVERIFY(inside["units"]["total"] > 0);
+    for (const AgentJson& unit : inside["units"]["rows"])
+        QCOMPARE(unit["kind"], AgentJson("weight_block"));
+    const AgentJson worst = ask("blame");
+    QVERIFY2(worst.is_object(), m_fault.c_str());
+    QVERIFY(worst["blamed"]["float_id"] != worst["blamed"]["quantized_id"]);
+    const AgentJson flips = ask("decode", { { "prompt_tokens", 16 }, { "limit", 8 } })["first_flips"]["rows"];
+    const AgentJson flip = ask("blame", { { "free", true }, { "prompt_tokens", 16 } })["blamed"];
+    QVERIFY(std::ranges::any_of(flips,
+        [&](const AgentJson& row) { return row["prompt"] == flip["prompt"] && row["position"] == flip["position"]; }));
+}
+
+void AgentToolsTest::refusesLanguage_data()
+{
+    QTest::addColumn<QByteArray>("tool");
+    QTest::addColumn<QByteArray>("arguments");
+    QTest::addColumn<QByteArray>("word");
+    QTest::newRow("longer") << QByteArray("decode") << QByteArray(R"({"prompt_tokens": 500})")
+                            << QByteArray("has 48 tokens");
+    QTest::newRow("carry") << QByteArray("decode") << QByteArray(R"({"carry": ["x"]})") << QByteArray("OUTPUT=INPUT");
+    QTest::newRow("no such cache") << QByteArray("decode") << QByteArray(R"({"carry": ["x=y"]})")
+                                   << QByteArray("no output 'x'");
+    QTest::newRow("outside") << QByteArray("decode") << QByteArray(R"({"tokenizer": "/etc/passwd"})")
+                             << QByteArray("/etc/passwd");
+    QTest::newRow("no tokenizer") << QByteArray("decode") << QByteArray(R"({"tokenizer": "verses_prompts.npz"})")
+                                  << QByteArray("verses_prompts.npz");
+    QTest::newRow("half a place") << QByteArray("blame") << QByteArray(R"({"prompt": 1})") << QByteArray("give both");
+    QTest::newRow("no prompt") << QByteArray("blame") << QByteArray(R"({"prompt": 8, "position": 0})")
+                               << QByteArray("no prompt 8");
+}
+
+void AgentToolsTest::refusesLanguage()
+{
+    QFETCH(QByteArray, tool);
+    QFETCH(QByteArray, arguments);
+    QFETCH(QByteArray, word);
+    QVERIFY2(openedVerses().is_object(), m_fault.c_str());
+    QVERIFY(ask(tool.constData(), AgentJson::parse(arguments.toStdString())).is_null());
+    QVERIFY2(m_fault.find(word.toStdString()) != std::string::npos, m_fault.c_str());
+    opened();
+    QVERIFY(ask(tool.constData()).is_null()); // no language model
+    QVERIFY2(m_fault.find("no output holds scores") != std::string::npos, m_fault.c_str());
 }
 
 void AgentToolsTest::cancels()

@@ -189,7 +189,8 @@ std::span<const AgentTool> agentTools()
 {
     static const std::vector<AgentTool> all = [] {
         std::vector<AgentTool> tools;
-        for (const auto family : { openTools, compareTools, tensorTools, recipeTools, sensitivityTools, fileTools })
+        for (const auto family :
+            { openTools, compareTools, tensorTools, recipeTools, sensitivityTools, languageTools, fileTools })
             std::ranges::move(family(), std::back_inserter(tools));
         return tools;
     }();

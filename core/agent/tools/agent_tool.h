@@ -68,5 +68,6 @@ std::vector<AgentTool> tensorTools();
 std::vector<AgentTool> recipeTools();
 std::vector<AgentTool> sensitivityTools();
 std::vector<AgentTool> fileTools();
+std::vector<AgentTool> languageTools();
 
 } // namespace qs
