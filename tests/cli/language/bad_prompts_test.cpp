@@ -14,8 +14,8 @@ using namespace qs::test;
 
 namespace {
 
-const QString kDecoder = example("verses_float.onnx"), kInt4 = example("verses_int4.onnx"),
-              kWords = example("tokenizer.json"), kVerses = example("verses.txt");
+const QString kPromptModel = example("verses_float.onnx"), kPromptInt4 = example("verses_int4.onnx"),
+              kPromptTokenizer = example("tokenizer.json"), kPromptText = example("verses.txt");
 
 class BadPromptTests : public QObject {
     Q_OBJECT
@@ -73,32 +73,32 @@ private slots:
         QFETCH(QStringList, words);
         const QString data = prompts({ ids.begin(), ids.end() }, 2, { mask.begin(), mask.end() });
         words << data;
-        QS_EXPECT(3, words, { "compare", kDecoder, kInt4, "--data", data });
-        QS_EXPECT(3, words, { "run", kInt4, "--data", data });
-        QS_EXPECT(3, words, { "bench", kInt4, "--data", data, "--runs", "2" });
+        QS_EXPECT(3, words, { "compare", kPromptModel, kPromptInt4, "--data", data });
+        QS_EXPECT(3, words, { "run", kPromptInt4, "--data", data });
+        QS_EXPECT(3, words, { "bench", kPromptInt4, "--data", data, "--runs", "2" });
         QS_EXPECT(3, words,
-            { "quantize", kDecoder, "--out", m_folder.filePath("q.onnx"), "--data", data, "--format", "qdq" });
+            { "quantize", kPromptModel, "--out", m_folder.filePath("q.onnx"), "--data", data, "--format", "qdq" });
     }
 
     void goesOnTooFar()
     {
         QS_EXPECT(3, (QStringList { "new token 125 after the 4 of prompt 0", "give at most 128 tokens" }),
-            { "compare", kDecoder, kInt4, "--data", prompts({ 5, 6, 7, 8 }, 1), "--decode", "free", "--new-tokens",
-                "130" });
+            { "compare", kPromptModel, kPromptInt4, "--data", prompts({ 5, 6, 7, 8 }, 1), "--decode", "free",
+                "--new-tokens", "130" });
     }
 
     /// Its tokens lie beyond the vocabulary.
     void anotherTokenizer()
     {
-        nlohmann::json words = parsed(contentOf(kWords));
+        nlohmann::json words = parsed(contentOf(kPromptTokenizer));
         for (auto& [word, id] : words["model"]["vocab"].items())
             id = id.get<int>() + 256;
         writeText(m_folder.filePath("tokenizer.json"), QByteArray::fromStdString(words.dump()));
         QS_EXPECT(3,
-            (QStringList { kVerses, "beyond the model's vocabulary of 256", m_folder.filePath("tokenizer.json"),
+            (QStringList { kPromptText, "beyond the model's vocabulary of 256", m_folder.filePath("tokenizer.json"),
                 "give the tokenizer that belongs to this one" }),
-            { "compare", kDecoder, kInt4, "--text", kVerses, "--tokenizer", m_folder.filePath("tokenizer.json"),
-                "--positions", "24" });
+            { "compare", kPromptModel, kPromptInt4, "--text", kPromptText, "--tokenizer",
+                m_folder.filePath("tokenizer.json"), "--positions", "24" });
     }
 };
 
