@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/samples.h"
 
+#include "core/analysis/tasks/prompt_limits.h"
 #include "core/analysis/tasks/scores.h"
 #include "core/data/open_data.h"
-#include "core/project/snapshot/prompt_limits.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/snapshot/prompt_limits.h"
+#include "core/analysis/tasks/prompt_limits.h"
 
 #include "core/base/text/lower_case.h"
 #include "core/data/implied_inputs.h"
@@ -14,7 +14,7 @@ namespace qs {
 namespace {
 
 /// Rows of a table that is stored in the file, as it is or in codes; 0: unknown.
-int64_t rowsOf(const Graph& graph, ValueId table)
+int64_t storedRows(const Graph& graph, ValueId table)
 {
     const Value& value = graph.value(table);
     if (value.initializer)
@@ -32,7 +32,7 @@ int64_t rowsBehind(const Graph& graph, const Node& node, size_t slot)
         return 0;
     const bool gathers = (node.is("Gather") && node.attributes.integer("axis", 0) == 0)
         || (node.is("GatherBlockQuantized", kMicrosoftDomain) && node.attributes.integer("gather_axis", 0) == 0);
-    return gathers ? rowsOf(graph, node.inputs[0]) : 0;
+    return gathers ? storedRows(graph, node.inputs[0]) : 0;
 }
 
 /// The fewest rows of any table that reads the value, also behind nodes that change its type or shape alone.
@@ -61,13 +61,13 @@ int64_t turnedPositions(const Graph& graph)
         if (!node.is("GroupQueryAttention", kMicrosoftDomain) || node.attributes.integer("do_rotary", 0) == 0
             || !node.hasInput(kCosines))
             continue;
-        const int64_t rows = rowsOf(graph, node.inputs[kCosines]);
+        const int64_t rows = storedRows(graph, node.inputs[kCosines]);
         fewest = rows > 0 && (fewest == 0 || rows < fewest) ? rows : fewest;
     }
     return fewest;
 }
 
-bool isNamed(const InputSpec& input, std::string_view part)
+bool nameHolds(const InputSpec& input, std::string_view part)
 {
     return lowerCase(input.name).find(part) != std::string::npos;
 }
@@ -77,12 +77,13 @@ bool isNamed(const InputSpec& input, std::string_view part)
 PromptLimits promptLimits(const Graph& graph, const std::vector<InputSpec>& inputs)
 {
     PromptLimits limits;
-    const bool twoTexts = std::ranges::any_of(inputs, [](const InputSpec& input) { return isNamed(input, "encoder"); });
+    const bool twoTexts
+        = std::ranges::any_of(inputs, [](const InputSpec& input) { return nameHolds(input, "encoder"); });
     for (size_t i = 0; i < inputs.size(); ++i) {
         const ValueId id = graph.findValue(inputs[i].name);
         if (const int64_t rows = id.valid() && isInteger(inputs[i].dtype) ? fewestRows(graph, id) : 0; rows > 0)
             limits.tables.push_back({ i, rows });
-        if (isNamed(inputs[i], "ids") && holdsTokens(inputs[i]) && !limits.ids)
+        if (nameHolds(inputs[i], "ids") && holdsTokens(inputs[i]) && !limits.ids)
             limits.ids = i;
         if (impliedBy(inputs[i]) == Implied::EmptyCache)
             limits.caches.push_back(i);
