@@ -155,6 +155,19 @@ Result<RandomInput> sizedInput(const InputSpec& input, const DataRequest& reques
     return RandomInput { input, *fixed };
 }
 
+/// A file of a few bytes may ask for more than there is.
+Status checkBytes(const std::vector<RandomInput>& inputs, const DataRequest& request)
+{
+    double bytes = 0;
+    for (const RandomInput& in : inputs)
+        bytes += double(elementCount(in.shape).value_or(0)) * double(storageBytes(workType(in.spec.dtype), 1));
+    if (request.mostBytes == 0 || bytes <= double(request.mostBytes))
+        return {};
+    return badInput("random data for one run of the model take " + std::to_string(uint64_t(std::min(bytes, 1e19)))
+            + " bytes, more than the memory limit of " + std::to_string(request.mostBytes),
+        request.spec, "use a model with smaller inputs, or a larger --memory-limit");
+}
+
 } // namespace
 
 DataResult openRandomData(const DataRequest& request, const std::vector<InputSpec>& inputs)
@@ -181,6 +194,7 @@ DataResult openRandomData(const DataRequest& request, const std::vector<InputSpe
         QS_TRY(RandomInput one, sizedInput(input, request));
         sized.push_back(std::move(one));
     }
+    QS_CHECK(checkBytes(sized, request));
     // A size that --shape gives is no fixed batch: such an input is made complete for each sample.
     QS_TRY(const size_t feeds,
         feedsFor(static_cast<size_t>(samples), allVectors(inputs) ? 1 : commonBatch(inputs), request.spec));

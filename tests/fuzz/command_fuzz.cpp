@@ -4,29 +4,15 @@
 // file. All in one process: starts would cost more than the work.
 #include "core/base/issue_text.h"
 #include "tests/fuzz/fuzz_rounds.h"
-#include "tests/fuzz/model_commands.h"
+#include "tests/fuzz/fuzz_subjects.h"
 #include "tests/fuzz/targets/input_mutator.h"
 
-#include <QDirIterator>
 #include <QtTest>
 
-#include <iterator>
 #include <map>
-#include <sstream>
 
 using namespace qs;
 using namespace qs::test;
-
-namespace {
-
-/// A float model and, where there is one, a quantized file of it.
-struct Subject {
-    std::string name;
-    Arguments data; ///< options
-    std::string floats, quantized; ///< bytes
-};
-
-} // namespace
 
 class CommandFuzz : public QObject {
     Q_OBJECT
@@ -35,35 +21,9 @@ class CommandFuzz : public QObject {
     const unsigned m_rounds = setting("QS_FUZZ_ROUNDS", 60);
     const unsigned m_first = setting("QS_FUZZ_FIRST", 0); ///< to go on behind a crash
     FuzzFolder m_folder;
-    std::vector<Subject> m_subjects;
+    std::vector<FuzzSubject> m_subjects;
     CostWatch m_watch;
     std::map<int, size_t> m_codes;
-
-    void addQuantized(const std::string& floats, const Arguments& data, const std::string& options)
-    {
-        const std::string made = m_folder.path("made.onnx");
-        Arguments command { "quantize", floats, "-o", made };
-        std::istringstream words(options);
-        command.insert(command.end(), std::istream_iterator<std::string>(words), {});
-        prepare(command + data);
-        m_subjects.push_back({ floats + ' ' + options, data, bytesOf(floats), bytesOf(made) });
-    }
-
-    void addPairs()
-    {
-        const std::string digits = examplePath("digits_float.onnx");
-        const std::string small = m_folder.written("small.onnx", smallModel());
-        const Arguments samples { "--data", examplePath("digits_samples.npz"), "--limit", "2" };
-        for (const std::string options : { "--format qdq", "--format qdq --per-channel --activation-type uint8",
-                 "--format qdq --activation-type int16 --weight-type int4", "--format qoperator --reduce-range",
-                 "--format qoperator --per-channel --activation-type uint8", "--format dynamic",
-                 "--format weight-only --block-size " }) {
-            const bool blocks = options.ends_with(' ');
-            addQuantized(digits, samples, options + (blocks ? "32" : ""));
-            for (int copy = 0; copy < 3; ++copy) // they take a tenth of the time
-                addQuantized(small, { "--data", "random:2" }, options + (blocks ? "16" : ""));
-        }
-    }
 
     void tell(const std::string& round, const Arguments& arguments, uint64_t fileBytes)
     {
@@ -81,8 +41,8 @@ class CommandFuzz : public QObject {
     void round(unsigned number)
     {
         ModelMutator random(uint64_t(m_seed) << 32 | number, operatorTypes());
-        const Subject& subject = m_subjects[random.below(m_subjects.size())];
-        const bool pair = !subject.quantized.empty(), second = pair && random.below(4) != 0;
+        const FuzzSubject& subject = m_subjects[random.below(m_subjects.size())];
+        const bool pair = subject.pair(), second = pair && random.below(4) != 0;
         ModelFiles files { m_folder.path("float.onnx"), pair ? m_folder.path("quantized.onnx") : "", second,
             subject.data };
         const std::string floats = second ? subject.floats : random.changed(subject.floats);
@@ -101,23 +61,8 @@ class CommandFuzz : public QObject {
 private slots:
     void initTestCase()
     {
-        m_folder.written("weights.bin", std::string(4096, '\1')); // what a constant's external data may be
-        addPairs();
-        const QString folder = qEnvironmentVariable("QS_FUZZ_MODELS", QS_ONNX_TESTDATA);
-        QStringList found;
-        for (QDirIterator it(folder, { QStringLiteral("*.onnx") }, QDir::Files, QDirIterator::Subdirectories);
-             it.hasNext();)
-            found << it.next();
-        found.sort();
-        const QStringList own { QStringLiteral(QS_SOURCE_DIR "/tests/data/microsoft"),
-            QStringLiteral(QS_SOURCE_DIR "/tests/data/origin") };
-        for (const QString& from : own)
-            for (QDirIterator it(from, { QStringLiteral("*.onnx") }, QDir::Files); it.hasNext();)
-                found << it.next();
-        std::vector<Subject> singles;
-        for (const QString& file : found)
-            if (const std::string bytes = bytesOf(file.toStdString()); bytes.size() < 200'000)
-                singles.push_back({ file.toStdString(), samplesFor(bytes), bytes, {} });
+        m_subjects = subjectPairs(m_folder);
+        const std::vector<FuzzSubject> singles = subjectModels();
         // As many rounds with pairs as with single models.
         const size_t pairs = m_subjects.size();
         while (m_subjects.size() < singles.size())

@@ -8,7 +8,7 @@ import pathlib
 import struct
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
-FLOAT, UINT8, INT8, INT64, DOUBLE = 1, 2, 3, 7, 11
+FLOAT, UINT8, INT8, INT64, BOOL, DOUBLE = 1, 2, 3, 7, 9, 11
 
 
 def varint(value):
@@ -89,6 +89,39 @@ def integer_product(scale):
     return model([node("QLinearMatMul", inputs, ["y"])], constants, [value("x", UINT8)], [value("y", UINT8)])
 
 
+def whole(name, value):
+    """An attribute of a node: an integer."""
+    return block(5, block(1, name) + number(3, value) + number(20, 2))
+
+
+def blocks_of(size):
+    """A weight in blocks of a size that is rounded up beyond what an integer holds."""
+    attributes = whole("K", 2) + whole("N", 2) + whole("bits", 4) + whole("block_size", size)
+    constants = [tensor("q", UINT8, [2, 1, 8], bytes(16)), tensor("s", FLOAT, [2], struct.pack("<2f", 1, 2))]
+    return model([node("MatMulNBits", ["x", "q", "s"], ["y"], attributes, "com.microsoft")], constants,
+                 more=block(8, block(1, "com.microsoft") + number(2, 1)))
+
+
+def groups_of(count):
+    weight = tensor("w", FLOAT, [1, 1, 1, 1], struct.pack("<f", 1))
+    return model([node("Conv", ["x", "w"], ["y"], whole("group", count))], [weight], [value("x", FLOAT, (1, 1, 2, 2))],
+                 [value("y", FLOAT, (1, 1, 2, 2))])
+
+
+def bodies_that_read(count):
+    """Bodies of an If read floats that operators on codes give elsewhere."""
+    weight = tensor("w", FLOAT, [2, 2], struct.pack("<4f", 1, 2, 3, 4))
+    nodes = [node("MatMul", ["x" if i == 0 else f"p{i - 1}", "w"], [f"p{i}"]) for i in range(count)]
+
+    def body(name, kind):
+        inner = [node(kind, [f"p{i}", f"p{i}" if i == 0 else f"{name}{i - 1}"], [f"{name}{i}"]) for i in range(count)]
+        graph = b"".join(block(1, n) for n in inner) + block(2, name) + block(12, value(f"{name}{count - 1}"))
+        return block(5, block(1, f"{name}_branch") + block(6, graph) + number(20, 5))
+
+    return model(nodes + [node("If", ["c"], ["y"], body("then", "Add") + body("else", "Mul"))], [weight],
+                 [value("x"), value("c", BOOL, ())])
+
+
 plain = model([node("MatMul", ["x", "w"], ["y"])], [tensor("w", FLOAT, [2, 2], struct.pack("<4f", 1, 2, 3, 4))])
 deep = "[" * 20000
 keys = '{"a":' * 20000
@@ -101,11 +134,15 @@ files = {
     "model/scale-zero-product": integer_product(([], bytes(4))),
     "model/sparse-of-4-tib": model([node("MatMul", ["x", "w"], ["y"])], graph=sparse()),
     "model/functions-doubling": doubling(40),
+    "model/block-size-near-2-to-63": blocks_of((1 << 63) - 16),
+    "model/groups-near-2-to-63": groups_of((1 << 63) - 1),
+    "model/bodies-read-floats-of-codes": bodies_that_read(9),
     "model/names-deep": plain + block(14, block(1, "names") + block(2, deep)),
     "model/names-of-keys": plain + block(14, block(1, "names") + block(2, keys)),
     "pair/dequantize-without-scale": pair(plain, model(
         [node("DequantizeLinear", ["q"], ["w"]), node("MatMul", ["x", "w"], ["y"])],
         [tensor("q", INT8, [2, 2], b"\1\2\3\4")])),
+    "pair/block-size-near-2-to-63": pair(plain, blocks_of((1 << 63) - 16)),
     "pair/codes-int64": pair(plain, dequantized(INT64, bytes(32))),
     "pair/scale-empty": pair(plain, dequantized(INT8, b"\1\2\3\4", tensor("s", FLOAT, [0], b""))),
     "recipe/deep": deep,

@@ -122,6 +122,9 @@ std::vector<Arguments> everyCommand(const ModelFiles& files, const FuzzFolder& f
         all.push_back(Arguments { "quantize", files.floats, "-o", folder.path("out.onnx") } + by);
         all.push_back(Arguments { "compare", files.floats, "--arithmetic", "integer" } + by + reports(folder));
     }
+    all.push_back(Arguments { "quantize", files.floats, "-o", folder.path("out.onnx"), "--equalize",
+                      "--bias-correction", "--adaround", "--smooth-quant" }
+        + files.data);
     all.push_back(Arguments { "prepare", files.floats, "-o", folder.path("p.onnx") } + files.data);
     return all;
 }

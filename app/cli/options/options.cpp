@@ -153,6 +153,7 @@ Result<DataRequest> dataRequest(const DataOptions& o, const CommonOptions& commo
         request.limit = static_cast<size_t>(*o.limit);
     if (common.seedGiven)
         request.seed = common.seed;
+    QS_TRY(request.mostBytes, memoryLimit(common));
     for (const std::string& text : o.shapes) {
         QS_TRY(const auto pair, splitPair(text, "--shape", "NAME=2x3x4"));
         Shape shape;
