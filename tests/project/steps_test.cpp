@@ -39,12 +39,12 @@ std::array<bool, kSettings> differing(const RunSettings& a, const RunSettings& b
     return { a1 != b1, a2 != b2, a3 != b3 };
 }
 
-constexpr size_t kDataFields = 5;
+constexpr size_t kDataFields = 6;
 std::array<bool, kDataFields> differing(const DataRequest& a, const DataRequest& b)
 {
-    const auto& [a1, a2, a3, a4, a5] = a;
-    const auto& [b1, b2, b3, b4, b5] = b;
-    return { a1 != b1, a2 != b2, a3 != b3, a4 != b4, a5 != b5 };
+    const auto& [a1, a2, a3, a4, a5, a6] = a;
+    const auto& [b1, b2, b3, b4, b5, b6] = b;
+    return { a1 != b1, a2 != b2, a3 != b3, a4 != b4, a5 != b5, a6 != b6 };
 }
 
 /// A change of one field.
@@ -297,6 +297,7 @@ std::vector<Edit> StepsTests::edits() const
             } },
         { "limit", [](Inputs& i) { i.data.limit = 2; } },
         { "seed", [](Inputs& i) { i.data.seed = 9; }, true }, // the data have one of their own
+        { "bytes of random data", [](Inputs& i) { i.data.mostBytes = 1 << 20; }, true }, // they take fewer
         { "calibration", [](Inputs& i) { i.calibration.spec = "random:4:17"; } },
         { "class names", [this](Inputs& i) { i.classNamesPath = path("names.txt"); } },
         { "map", [this](Inputs& i) { i.mapPath = path("map.json"); } },
