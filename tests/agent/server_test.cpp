@@ -185,7 +185,7 @@ void AgentServerTest::lists()
             tools = line["result"]["tools"].size();
         wrong += line.contains("error");
     }
-    QCOMPARE(tools, size_t(10));
+    QCOMPARE(tools, size_t(12));
     QCOMPARE(wrong, size_t(2));
 }
 
