@@ -73,17 +73,18 @@ private slots:
         QFETCH(QStringList, words);
         const QString data = prompts({ ids.begin(), ids.end() }, 2, { mask.begin(), mask.end() });
         words << data;
-        QS_EXPECT(3, words, { "compare", kPromptModel, kPromptInt4, "--data", data });
-        QS_EXPECT(3, words, { "run", kPromptInt4, "--data", data });
-        QS_EXPECT(3, words, { "bench", kPromptInt4, "--data", data, "--runs", "2" });
+        QS_EXPECT(3, words, { "compare", kPromptModel, kPromptInt4, "--quiet", "--data", data });
+        QS_EXPECT(3, words, { "run", kPromptInt4, "--quiet", "--data", data });
+        QS_EXPECT(3, words, { "bench", kPromptInt4, "--quiet", "--data", data, "--runs", "2" });
         QS_EXPECT(3, words,
-            { "quantize", kPromptModel, "--out", m_folder.filePath("q.onnx"), "--data", data, "--format", "qdq" });
+            { "quantize", kPromptModel, "--out", m_folder.filePath("q.onnx"), "--quiet", "--data", data, "--format",
+                "qdq" });
     }
 
     void goesOnTooFar()
     {
         QS_EXPECT(3, (QStringList { "new token 125 after the 4 of prompt 0", "give at most 128 tokens" }),
-            { "compare", kPromptModel, kPromptInt4, "--data", prompts({ 5, 6, 7, 8 }, 1), "--decode", "free",
+            { "compare", kPromptModel, kPromptInt4, "--data", prompts({ 5, 6, 7, 8 }, 1), "--decode", "free", "--quiet",
                 "--new-tokens", "130" });
     }
 
