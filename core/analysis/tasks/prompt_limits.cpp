@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace qs {
 
@@ -35,19 +36,31 @@ int64_t rowsBehind(const Graph& graph, const Node& node, size_t slot)
     return gathers ? storedRows(graph, node.inputs[0]) : 0;
 }
 
-/// The fewest rows of any table that reads the value, also behind nodes that change its type or shape alone.
-int64_t fewestRows(const Graph& graph, ValueId value)
+/// The lower of both of which 0 is unknown.
+int64_t fewer(int64_t a, int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
+/// Its output holds the numbers of its input 0, of another type or shape.
+bool keepsNumbers(const Node& node)
 {
     static constexpr std::array<std::string_view, 6> kSame { "Cast", "Identity", "Reshape", "Flatten", "Squeeze",
         "Unsqueeze" };
+    return node.domain.empty() && std::ranges::find(kSame, node.opType) != kSame.end();
+}
+
+/// The fewest rows of any table that reads the value, also behind nodes that change its type or shape alone, of which
+/// strangers may chain as many as they like.
+int64_t fewestRows(const Graph& graph, ValueId value)
+{
     int64_t fewest = 0;
-    const auto take = [&](int64_t rows) { fewest = rows > 0 && (fewest == 0 || rows < fewest) ? rows : fewest; };
-    for (const Use& use : graph.value(value).uses) {
-        const Node& node = graph.node(use.node);
-        take(rowsBehind(graph, node, use.slot));
-        const bool same = node.domain.empty() && use.slot == 0 && std::ranges::find(kSame, node.opType) != kSame.end();
-        if (same && node.hasOutput(0))
-            take(fewestRows(graph, node.outputs[0]));
+    for (std::vector<ValueId> ahead { value }; !ahead.empty();) {
+        const ValueId next = ahead.back();
+        ahead.pop_back();
+        for (const Use& use : graph.value(next).uses) {
+            const Node& node = graph.node(use.node);
+            fewest = fewer(fewest, rowsBehind(graph, node, use.slot));
+            if (use.slot == 0 && keepsNumbers(node) && node.hasOutput(0))
+                ahead.push_back(node.outputs[0]);
+        }
     }
     return fewest;
 }
@@ -61,8 +74,7 @@ int64_t turnedPositions(const Graph& graph)
         if (!node.is("GroupQueryAttention", kMicrosoftDomain) || node.attributes.integer("do_rotary", 0) == 0
             || !node.hasInput(kCosines))
             continue;
-        const int64_t rows = storedRows(graph, node.inputs[kCosines]);
-        fewest = rows > 0 && (fewest == 0 || rows < fewest) ? rows : fewest;
+        fewest = fewer(fewest, storedRows(graph, node.inputs[kCosines]));
     }
     return fewest;
 }
