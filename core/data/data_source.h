@@ -27,7 +27,7 @@ struct DataRequest {
     std::map<std::string, Shape> shapes; ///< --shape NAME=2x3x4, for dynamic sizes of random data
     std::optional<size_t> limit; ///< first N samples
     std::optional<uint64_t> seed; ///< --seed: for random data without a seed of its own
-    uint64_t mostBytes = 0; ///< what random data for one run of the model may take; 0: whatever it asks for
+    uint64_t mostBytes = 0; ///< what random data for one run of the model may take; 0: 80 % of RAM
     bool operator==(const DataRequest&) const = default;
 };
 

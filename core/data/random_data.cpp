@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/work/memory.h"
 #include "core/data/forms.h"
 #include "core/data/input_fit.h"
 
@@ -161,10 +162,11 @@ Status checkBytes(const std::vector<RandomInput>& inputs, const DataRequest& req
     double bytes = 0;
     for (const RandomInput& in : inputs)
         bytes += double(elementCount(in.shape).value_or(0)) * double(storageBytes(workType(in.spec.dtype), 1));
-    if (request.mostBytes == 0 || bytes <= double(request.mostBytes))
+    const uint64_t most = memoryLimitOrDefault(request.mostBytes);
+    if (bytes <= double(most))
         return {};
     return badInput("random data for one run of the model take " + std::to_string(uint64_t(std::min(bytes, 1e19)))
-            + " bytes, more than the memory limit of " + std::to_string(request.mostBytes),
+            + " bytes, more than the memory limit of " + std::to_string(most),
         request.spec, "use a model with smaller inputs, or a larger --memory-limit");
 }
 
