@@ -397,6 +397,7 @@ void AgentToolsTest::blames()
     QVERIFY2(named.is_object(), m_fault.c_str());
     QCOMPARE(named["units"]["rows"].size(), size_t(3));
     QVERIFY(named["units"].contains("next_offset") && named["blamed"]["float_text"].is_string());
+    QCOMPARE(named["units"]["rows"][0]["unit"], AgentJson("/model/layers.0/mlp/down_proj/MatMul"));
     for (const AgentJson& unit : named["units"]["rows"])
         QCOMPARE(unit["kind"], AgentJson("node"));
     const AgentJson inside = ask("blame",

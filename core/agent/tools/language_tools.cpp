@@ -9,6 +9,9 @@
 #include "core/report/json/blame_json.h"
 #include "core/report/json/language_json.h"
 
+#include <algorithm>
+#include <functional>
+
 /// What a language model is asked beside a comparison.
 namespace qs {
 
@@ -128,7 +131,8 @@ Result<AgentJson> blame(AgentDesk& desk, const ToolArguments& a, const WorkConte
         QS_TRY(const auto words, wordsOf(tokenizer));
         QS_TRY(const SnapshotPtr snapshot, session->compared(work));
         QS_TRY(const BlameRequest request, blameRequest(snapshot, tokenizer, a, work));
-        QS_TRY(const TokenBlame found, blameOf(*snapshot, request, work.progress, work.cancel));
+        QS_TRY(TokenBlame found, blameOf(*snapshot, request, work.progress, work.cancel));
+        std::ranges::stable_sort(found.units, std::greater(), &BlamedUnit::moved);
         AgentJson made = AgentJson::object();
         addBlameJson(found, words ? &*words : nullptr, made);
         return made;
@@ -178,8 +182,8 @@ std::vector<AgentTool> languageTools()
         .title = "Which part chose another token",
         .help
         = "By how much each layer, node, weight block and cache of the quantized model moves the difference of the "
-          "two rivals' scores at one guess: the one that is named, or the worst one. The answer is kept for more of "
-          "it.",
+          "two rivals' scores at one guess: the one that is named, or the worst one. What moved it most comes first. "
+          "The answer is kept for more of it.",
         .call = blame };
     blaming.arguments = { sessionArgument(), { .name = "prompt", .kind = Whole, .help = "which prompt, from 0" },
         { .name = "position",
