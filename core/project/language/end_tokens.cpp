@@ -66,8 +66,9 @@ std::vector<int64_t> named(const fs::path& tokenizer)
 std::vector<int64_t> endTokens(const Snapshot& snapshot, const std::string& tokenizer)
 {
     for (const std::string& model : { snapshot.inputs.floatPath, snapshot.inputs.quantPath })
-        if (auto found = configured(model); !model.empty() && !found.empty())
-            return found;
+        if (!model.empty())
+            if (auto found = configured(model); !found.empty())
+                return found;
     return named(!tokenizer.empty() ? fs::path(tokenizer)
                                     : fs::path(snapshot.inputs.floatPath).parent_path() / "tokenizer.json");
 }

@@ -126,8 +126,7 @@ Result<LoweredNode> lowerCausalConv(const LowerContext& context)
         return badInput("the activation '" + activation + "' is unknown");
     const ConvOptions options { context.mode, activation != "none", a.integer("channels_last", 0) != 0,
         a.integer("dilation", 1) };
-    constexpr int64_t kFarthest = int64_t(1) << 31;
-    if (options.dilation < 1 || options.dilation > kFarthest)
+    if (options.dilation < 1)
         return badInput("dilation is " + std::to_string(options.dilation) + ", which must be 1 or more");
     return LoweredNode { [options](StepContext& c) { return runCausalConv(options, c); },
         context.mode == KernelMode::Reference ? "reference" : "causal convolution" };
