@@ -2,7 +2,6 @@
 // Damaged float models and quantized files of them go through the program's commands as a person would give them. Each
 // command gives a result or an issue that is not the program's own fault, within a time and a memory that grow with the
 // file. All in one process: starts would cost more than the work.
-#include "core/base/issue_text.h"
 #include "tests/fuzz/fuzz_rounds.h"
 #include "tests/fuzz/fuzz_subjects.h"
 #include "tests/fuzz/targets/input_mutator.h"
@@ -25,37 +24,18 @@ class CommandFuzz : public QObject {
     CostWatch m_watch;
     std::map<int, size_t> m_codes;
 
-    void tell(const std::string& round, const Arguments& arguments, uint64_t fileBytes)
-    {
-        const std::string name = round + ": " + commandLine(arguments);
-        if (qEnvironmentVariableIsSet("QS_FUZZ_VERBOSE"))
-            std::fprintf(stderr, "%s\n", name.c_str());
-        const CancelToken cancel = m_watch.begin(name);
-        const auto result = carriedOut(arguments, cancel);
-        m_watch.end(fileBytes);
-        ++m_codes[result ? *result : -1 - int(result.issue().kind)];
-        if (!result && result.issue().kind == IssueKind::Internal)
-            m_watch.fault(issueText(result.issue()));
-    }
-
     void round(unsigned number)
     {
         ModelMutator random(uint64_t(m_seed) << 32 | number, operatorTypes());
         const FuzzSubject& subject = m_subjects[random.below(m_subjects.size())];
-        const bool pair = subject.pair(), second = pair && random.below(4) != 0;
-        ModelFiles files { m_folder.path("float.onnx"), pair ? m_folder.path("quantized.onnx") : "", second,
-            subject.data };
+        const bool second = subject.pair() && random.below(4) != 0;
         const std::string floats = second ? subject.floats : random.changed(subject.floats);
         const std::string quantized = second ? random.changed(subject.quantized) : subject.quantized;
-        writeBytes(files.floats, floats);
-        if (pair)
-            writeBytes(files.quantized, quantized);
-        const std::string name
-            = "seed " + std::to_string(m_seed) + " round " + std::to_string(number) + ", " + subject.name;
-        files.data.insert(
-            files.data.end(), { "--threads", std::to_string(1 + random.below(2)), "--memory-limit", "134217728" });
-        for (const Arguments& command : drawnCommands(files, m_folder, random))
-            tell(name, command, floats.size() + quantized.size());
+        const std::string name = "seed " + std::to_string(m_seed) + " round " + std::to_string(number);
+        const Arguments options { "--threads", std::to_string(1 + random.below(2)), "--memory-limit", "134217728" };
+        for (const int code :
+            carryOutRound({ name, subject, floats, quantized, second, options }, m_folder, m_watch, random))
+            ++m_codes[code];
     }
 
 private slots:

@@ -2,7 +2,6 @@
 // Every number that says how large something is or where it lies, one at a time, becomes one that no program computes
 // with: attributes of each operator, whole numbers among the constants, sizes of constants and inputs. Damage that is
 // drawn at random meets few of them. Under sanitizers that finds each sum and product that overflows.
-#include "core/base/issue_text.h"
 #include "tests/fuzz/fuzz_rounds.h"
 #include "tests/fuzz/fuzz_subjects.h"
 #include "tests/fuzz/targets/input_mutator.h"
@@ -176,33 +175,17 @@ class ExtremesTest : public QObject {
         return model.SerializeAsString();
     }
 
-    void tell(const std::string& round, const Arguments& arguments, uint64_t fileBytes)
-    {
-        const std::string name = round + ": " + commandLine(arguments);
-        if (qEnvironmentVariableIsSet("QS_FUZZ_VERBOSE"))
-            std::fprintf(stderr, "%s\n", name.c_str());
-        const CancelToken cancel = m_watch.begin(name);
-        const auto result = carriedOut(arguments, cancel);
-        m_watch.end(fileBytes);
-        if (!result && result.issue().kind == IssueKind::Internal)
-            m_watch.fault(issueText(result.issue()));
-    }
-
     void round(unsigned number, const Place& place, int64_t to)
     {
         ModelMutator random(uint64_t(m_seed) << 32 | number, operatorTypes());
         const FuzzSubject& subject = *place.subject;
-        ModelFiles files { m_folder.path("float.onnx"), subject.pair() ? m_folder.path("quantized.onnx") : "",
-            place.quantized, subject.data };
         const std::string bytes = changed(place, to);
-        writeBytes(files.floats, place.quantized ? subject.floats : bytes);
-        if (subject.pair())
-            writeBytes(files.quantized, place.quantized ? bytes : subject.quantized);
-        files.data.insert(files.data.end(), { "--threads", "1", "--memory-limit", "134217728" });
         const std::string name = "seed " + std::to_string(m_seed) + " round " + std::to_string(number) + ", "
-            + place.what + " = " + std::to_string(to) + ", " + subject.name;
-        for (const Arguments& command : drawnCommands(files, m_folder, random))
-            tell(name, command, bytes.size() + subject.quantized.size());
+            + place.what + " = " + std::to_string(to);
+        carryOutRound(
+            { name, subject, place.quantized ? subject.floats : bytes, place.quantized ? bytes : subject.quantized,
+                place.quantized, { "--threads", "1", "--memory-limit", "134217728" } },
+            m_folder, m_watch, random);
     }
 
 private slots:

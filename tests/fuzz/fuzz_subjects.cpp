@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_subjects.h"
 
-#include "tests/fuzz/targets/input_mutator.h"
+#include "core/base/issue_text.h"
+#include "tests/fuzz/targets/fuzz_target.h"
 
 #include <QDirIterator>
 #include <QStringList>
@@ -51,6 +52,27 @@ std::vector<FuzzSubject> subjectPairs(const FuzzFolder& folder)
             made.push_back(quantizedSubject(folder, small, { "--data", "random:2" }, options + (blocks ? "16" : "")));
     }
     return made;
+}
+
+std::vector<int> carryOutRound(const FuzzRound& round, const FuzzFolder& folder, CostWatch& watch, ModelMutator& random)
+{
+    const bool pair = round.subject.pair();
+    ModelFiles files { folder.written("float.onnx", round.floats),
+        pair ? folder.written("quantized.onnx", round.quantized) : "", round.damagedQuantized,
+        round.subject.data + round.options };
+    std::vector<int> codes;
+    for (const Arguments& command : drawnCommands(files, folder, random)) {
+        const std::string name = round.name + ", " + round.subject.name + ": " + commandLine(command);
+        if (qEnvironmentVariableIsSet("QS_FUZZ_VERBOSE"))
+            std::fprintf(stderr, "%s\n", name.c_str());
+        const CancelToken cancel = watch.begin(name);
+        const auto result = carriedOut(command, cancel);
+        watch.end(round.floats.size() + round.quantized.size());
+        codes.push_back(result ? *result : -1 - int(result.issue().kind));
+        if (!result && result.issue().kind == IssueKind::Internal)
+            watch.fault(issueText(result.issue()));
+    }
+    return codes;
 }
 
 std::vector<FuzzSubject> subjectModels()

@@ -7,6 +7,7 @@
 #include "core/analysis/lockstep/remembered_feeds.h"
 #include "core/analysis/measure/pair_memory.h"
 #include "core/base/work/long_work.h"
+#include "core/data/feed_range.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,8 +27,7 @@ public:
         , m_data(data)
         , m_options(options)
         , m_work(work)
-        , m_firstFeed(data.feeds() * (options.shard.index - 1) / options.shard.count)
-        , m_feeds(data.feeds() * options.shard.index / options.shard.count - m_firstFeed)
+        , m_feeds(FeedRange::part(data.feeds(), options.shard.index, options.shard.count))
     {
     }
 
@@ -54,8 +54,8 @@ private:
     {
         const size_t batch = m_data.feeds() > 0 ? m_data.samples() / m_data.feeds() : 1;
         m_measured.pairs = planPairs(m_pair);
-        m_measured.firstSample = m_firstFeed * batch;
-        m_measured.samples = m_feeds * batch;
+        m_measured.firstSample = m_feeds.first * batch;
+        m_measured.samples = m_feeds.count * batch;
         m_measured.allSamples = m_data.samples();
         m_shared.pair = &m_pair;
         m_shared.initialStates = m_data.initialStates();
@@ -123,7 +123,7 @@ private:
         std::vector<std::shared_ptr<const Schedule>> beside { m_shared.floatSchedule, m_shared.quantSchedule };
         if (m_shared.stageSchedule)
             beside.insert(beside.end(), { m_shared.stageSchedule, m_shared.writtenSchedule });
-        const size_t atOnce = m_options.carry.empty() ? asManyAtOnce(m_feeds, m_work.threadCount()) : 1;
+        const size_t atOnce = m_options.carry.empty() ? asManyAtOnce(m_feeds.count, m_work.threadCount()) : 1;
         QS_TRY(SampleLoop loop, SampleLoop::make(beside, atOnce, m_work));
         if (m_remembered && m_remembered->complete() && m_inputsKnown) {
             std::ranges::fill(m_measured.done, uint8_t(1));
@@ -132,11 +132,11 @@ private:
         m_shared.poolBytes = loop.bytesEach();
         std::vector<std::unique_ptr<Lockstep>> workers(loop.workers());
         m_lastPartial = std::chrono::steady_clock::now();
-        return loop.run({ m_feeds, "run" }, [&](size_t index, const SampleWorker& worker) -> Status {
+        return loop.run({ m_feeds.count, "run" }, [&](size_t index, const SampleWorker& worker) -> Status {
             auto& lockstep = workers[worker.index];
             if (!lockstep)
                 lockstep = std::make_unique<Lockstep>(m_shared, worker);
-            QS_TRY(Feed next, feed(m_firstFeed + index));
+            QS_TRY(Feed next, feed(m_feeds.first + index));
             next.firstSample -= m_measured.firstSample;
             if (!m_inputsKnown)
                 m_measured.inputs.add(next);
@@ -152,7 +152,7 @@ private:
         ++m_finished;
         std::fill_n(m_measured.done.begin() + static_cast<std::ptrdiff_t>(feed.firstSample), feed.samples, uint8_t(1));
         const auto now = std::chrono::steady_clock::now();
-        if (partial && m_finished < m_feeds
+        if (partial && m_finished < m_feeds.count
             && now - m_lastPartial > std::max(kPartialEvery, kPartialRest * m_partialTook)) {
             partial(m_measured);
             m_lastPartial = std::chrono::steady_clock::now();
@@ -162,14 +162,14 @@ private:
 
     Status prove()
     {
-        if (!m_options.prove || m_firstFeed > 0 || m_feeds == 0)
+        if (!m_options.prove || m_feeds.first > 0 || m_feeds.count == 0)
             return {};
         QS_TRY(
             const CarriedState before, CarriedState::make(m_pair.floatPlan, m_options.carry, m_data.initialStates()));
         // One in which every input is the same everywhere tells too little where there is another.
         constexpr size_t kTried = 8;
         QS_TRY(Feed shown, feed(0));
-        for (size_t next = 1; next < std::min(m_feeds, kTried) && isFlat(shown.inputs); ++next) {
+        for (size_t next = 1; next < std::min(m_feeds.count, kTried) && isFlat(shown.inputs); ++next) {
             QS_TRY(Feed other, feed(next));
             if (!isFlat(other.inputs))
                 shown = std::move(other);
@@ -184,7 +184,7 @@ private:
     const DataSource& m_data;
     const CompareOptions& m_options;
     WorkContext m_work;
-    const size_t m_firstFeed, m_feeds; ///< of the shard
+    const FeedRange m_feeds; ///< of the shard
     const std::shared_ptr<Measured> m_result = std::make_shared<Measured>();
     Measured& m_measured = *m_result;
     Lockstep::Shared m_shared;

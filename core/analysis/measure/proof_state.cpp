@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/proof_state.h"
 
+#include "core/base/files/archived_optional.h"
+
 namespace qs {
 
 namespace {
@@ -16,24 +18,12 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, ValueDista
         d.floatValue = ValueId(size_t(index));
 }
 
-/// A thing that may not be there.
-template <class Stream, class Maybe> void archiveMaybe(Stream& stream, Maybe& maybe, auto&& each)
-{
-    bool has = maybe.has_value();
-    stream.item(has);
-    if constexpr (Stream::kReads)
-        if (has)
-            maybe.emplace();
-    if (has)
-        each(*maybe);
-}
-
 template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDistance>& d)
 {
     archive(stream, d.worstOutput);
-    archiveMaybe(stream, d.firstApart, [&](auto& apart) { archive(stream, apart); });
+    archiveOptional(stream, d.firstApart, [&](auto& apart) { archive(stream, apart); });
     stream.item(d.tolerance);
-    archiveMaybe(stream, d.explained, [&](auto& explained) { stream.item(explained); });
+    archiveOptional(stream, d.explained, [&](auto& explained) { stream.item(explained); });
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionStep>& step)
@@ -46,15 +36,15 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionS
         stream.item(r.name);
         stream.item(r.quantizedName);
         stream.item(r.node);
-        archiveMaybe(stream, r.precision, [&](auto& precision) { stream.item(precision); });
+        archiveOptional(stream, r.precision, [&](auto& precision) { stream.item(precision); });
         stream.item(r.distance);
     }
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkProof>& proof)
 {
-    archiveMaybe(stream, proof.withFloatWeights, [&](auto& d) { archive(stream, d); });
-    archiveMaybe(stream, proof.withStoredWeights, [&](auto& d) { archive(stream, d); });
+    archiveOptional(stream, proof.withFloatWeights, [&](auto& d) { archive(stream, d); });
+    archiveOptional(stream, proof.withStoredWeights, [&](auto& d) { archive(stream, d); });
     archive(stream, proof.step);
     stream.size(proof.otherFunctions, kLeastBytes);
     for (auto& text : proof.otherFunctions)
@@ -80,13 +70,13 @@ bool fits(const NetworkProof& proof, const Graph& graph)
 
 void writeProof(const std::optional<NetworkProof>& proof, ByteWriter& out)
 {
-    archiveMaybe(out, proof, [&](const NetworkProof& p) { archive(out, p); });
+    archiveOptional(out, proof, [&](const NetworkProof& p) { archive(out, p); });
 }
 
 void mergeProof(ByteReader& in, const Graph& floatGraph, std::optional<NetworkProof>& proof)
 {
     std::optional<NetworkProof> found;
-    archiveMaybe(in, found, [&](NetworkProof& p) { archive(in, p); });
+    archiveOptional(in, found, [&](NetworkProof& p) { archive(in, p); });
     if (found && in.ok() && !fits(*found, floatGraph))
         in.fail();
     if (found && in.ok())

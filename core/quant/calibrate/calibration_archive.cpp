@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate/calibration_archive.h"
 
+#include "core/base/files/archived_optional.h"
+
 #include <limits>
 
 namespace qs {
@@ -11,17 +13,6 @@ template <class Stream> void archive(Stream& a, Archived<Stream, HistogramKind>&
 {
     a.item(kind.magnitudes);
     a.item(kind.bins);
-}
-
-template <class Stream, class T, class Each> void archiveOptional(Stream& a, T& value, const Each& each)
-{
-    bool present = value.has_value();
-    a.item(present);
-    if constexpr (Stream::kReads)
-        if (present)
-            value.emplace();
-    if (present)
-        each(*value);
 }
 
 template <class Stream> void archive(Stream& a, Archived<Stream, CollectOptions>& options)

@@ -3,6 +3,7 @@
 
 #include "core/base/work/work_context.h"
 #include "core/data/data_source.h"
+#include "core/data/feed_range.h"
 #include "core/engine/run/carry.h"
 
 #include <algorithm>
@@ -11,18 +12,6 @@
 #include <vector>
 
 namespace qs {
-
-/// Runs of the data that follow one another.
-struct FeedRange {
-    size_t first = 0, count = SIZE_MAX;
-    size_t end() const { return first + count; }
-    /// Those of number `index`, from 1, of `count` parts of about equal size.
-    static FeedRange part(size_t feeds, size_t index, size_t count)
-    {
-        const size_t first = feeds * (index - 1) / count;
-        return { first, feeds * index / count - first };
-    }
-};
 
 /// A float model, what to look at, what to run it on, and how.
 struct CalibrationRun {
