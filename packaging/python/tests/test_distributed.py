@@ -390,9 +390,11 @@ def test_calibration_of_pictures(tmp_path):
         assert (tmp_path / "r.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 
 
+# A shell that starts the tests in the background has its children ignore SIGINT.
 CANCELLED = textwrap.dedent("""
-    import sys, quantscope.distributed as d
+    import signal, sys, quantscope.distributed as d
     if __name__ == "__main__":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         print("begin", flush=True)
         try:
             d.compare(*sys.argv[1:3], "random:4000000", shape={"x": (1, 2, 6, 6)}, workers=3, folder=sys.argv[3])
