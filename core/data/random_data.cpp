@@ -184,7 +184,7 @@ DataResult openRandomData(const DataRequest& request, const std::vector<InputSpe
     if (request.limit)
         samples = std::min<uint64_t>(samples, *request.limit);
     for (const auto& [name, shape] : request.shapes)
-        if (std::none_of(inputs.begin(), inputs.end(), [&](const InputSpec& i) { return i.name == name; })) {
+        if (std::none_of(inputs.begin(), inputs.end(), [&name = name](const InputSpec& i) { return i.name == name; })) {
             std::vector<std::string> names;
             for (const InputSpec& input : inputs)
                 names.push_back(input.name);

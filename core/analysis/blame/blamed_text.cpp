@@ -40,14 +40,14 @@ Result<ReadTokens> readTokens(
 Result<std::vector<std::vector<int64_t>>> ownTokens(const ComparePair& pair, ValueId x,
     const std::vector<Tensor>& inputs, const ReadTokens& read, const BlameRequest& request, const WorkContext& work)
 {
-    const auto [row, tokens] = read;
+    const size_t row = read.row;
     QS_TRY(const Decoder decoder, Decoder::make(pair.floatPlan, x, request.freely->carry));
     const std::vector<std::shared_ptr<const Schedule>> beside { decoder.schedule };
     QS_TRY(SampleLoop loop, SampleLoop::make(beside, 1, work));
     std::vector<std::vector<int64_t>> steps;
     QS_CHECK(loop.run({ 1 }, [&](size_t, const SampleWorker& worker) -> Status {
         const auto last = [&](const std::vector<int64_t>& chosen) { return request.freely->ends(chosen[row]); };
-        QS_TRY(steps, goneOn(Continuation(decoder, inputs, tokens), request.position, last, worker, work.cancel));
+        QS_TRY(steps, goneOn(Continuation(decoder, inputs, read.tokens), request.position, last, worker, work.cancel));
         return {};
     }));
     if (!steps.empty() && (steps.size() < request.position || request.freely->ends(steps.back()[row])))

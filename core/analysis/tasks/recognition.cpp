@@ -198,7 +198,8 @@ Status checkTasks(const Plan& plan, const TaskChoices& choices)
     for (const ValueId id : outputs)
         names += (names.empty() ? "" : ", ") + plan.graph().value(id).name;
     for (const auto& [name, choice] : choices.told) {
-        const auto at = std::ranges::find_if(outputs, [&](ValueId id) { return plan.graph().value(id).name == name; });
+        const auto at = std::ranges::find(
+            outputs, name, [&](ValueId id) -> const std::string& { return plan.graph().value(id).name; });
         if (at == outputs.end())
             return badInput("the task of '" + name + "' is told, but no output has that name", {},
                 "name one of the outputs: " + names);

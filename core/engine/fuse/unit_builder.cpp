@@ -242,8 +242,7 @@ FusedUnit UnitBuilder::unit(Slot result, DType output)
     if (m_result && output != DType::Float32)
         unit.nodes.insert(unit.nodes.end(), m_result->nodes.begin(), m_result->nodes.end());
     std::ranges::sort(unit.nodes);
-    const auto repeated = std::ranges::unique(unit.nodes);
-    unit.nodes.erase(repeated.begin(), repeated.end());
+    unit.nodes.erase(std::unique(unit.nodes.begin(), unit.nodes.end()), unit.nodes.end());
     unit.inputs = m_program.inputs();
     auto finished = std::move(m_program).finish(result);
     unit.lowered = std::move(finished.lowered);

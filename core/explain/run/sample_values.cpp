@@ -63,8 +63,7 @@ Result<SampleValues> SampleValues::read(std::shared_ptr<const Plan> plan, const 
     for (const ValueId id : own.outputs())
         demand.values.push_back(id);
     std::ranges::sort(demand.values);
-    const auto repeated = std::ranges::unique(demand.values);
-    demand.values.erase(repeated.begin(), repeated.end());
+    demand.values.erase(std::unique(demand.values.begin(), demand.values.end()), demand.values.end());
     QS_TRY(const auto schedule, Schedule::make(plan, demand));
     FedModel model(own, fed);
     const std::array<std::shared_ptr<const Schedule>, 1> beside { schedule };

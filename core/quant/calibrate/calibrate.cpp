@@ -338,7 +338,7 @@ void addMoved(CalibrationData& data, const std::map<std::string, std::string>& s
     for (const auto& [name, source] : sources) {
         const auto end = data.tensors.begin() + std::ptrdiff_t(measured);
         TensorStatistics copy = *std::find_if(
-            data.tensors.begin(), end, [&](const TensorStatistics& tensor) { return tensor.name == source; });
+            data.tensors.begin(), end, [&source = source](const auto& tensor) { return tensor.name == source; });
         copy.name = name;
         data.tensors.push_back(std::move(copy));
     }

@@ -39,7 +39,8 @@ public:
     {
         if (const RecipeJson* json = takeObject(key))
             for (const auto& [name, entry] : json->items())
-                readInner(key + "." + name, entry, [&](JsonObject& inner) { inside(inner, values[name]); });
+                readInner(
+                    key + "." + name, entry, [&, &name = name](JsonObject& inner) { inside(inner, values[name]); });
     }
     /// A list of objects, not empty; it replaces the values.
     template <class T, class Inside> void readList(const std::string& key, std::vector<T>& values, Inside inside)

@@ -125,7 +125,7 @@ template <class T>
 void softmaxRows(const StepContext& s, const SoftmaxTable& table, Grid out, const Tensor& x, Tensor& y, float* real,
     const SoftmaxRows& rows)
 {
-    const auto [outer, length, inner] = rows;
+    const size_t outer = rows.outer, length = rows.length, inner = rows.inner;
     if (length == 0)
         return;
     const T* const codes = x.data<T>().data();
