@@ -38,6 +38,8 @@ private slots:
     void distinctNames_data();
     void distinctNames();
     void distinctNamesOfAnything();
+    void distinctFileNames_data();
+    void distinctFileNames();
 };
 
 void TextTests::characters_data()
@@ -280,6 +282,32 @@ int runTextTests(int argc, char** argv)
 {
     TextTests tests;
     return QTest::qExec(&tests, argc, argv);
+}
+
+void TextTests::distinctFileNames_data()
+{
+    QTest::addColumn<QString>("a");
+    QTest::addColumn<QString>("b");
+    QTest::addColumn<QString>("names");
+    const auto row = [](const char* a, const char* b, const char* names) {
+        QTest::addRow("'%s' and '%s'", a, b) << QString(a) << QString(b) << QString(names);
+    };
+    row("/x/float.onnx", "int8.onnx", "float.onnx int8.onnx");
+    row("fp32/model.onnx", "int4/model.onnx", "fp32/model.onnx int4/model.onnx");
+    row("/a/fp32/onnx/model.onnx", "/a/int4/onnx/model.onnx", "fp32/onnx/model.onnx int4/onnx/model.onnx");
+    row("model.onnx", "int4/model.onnx", "model.onnx int4/model.onnx");
+    row("/model.onnx", "/int4/model.onnx", "/model.onnx int4/model.onnx");
+    row("a/model.onnx", "a/model.onnx", "model.onnx model.onnx");
+    row("m", "m", "m m");
+    row("", "m", " m");
+}
+
+void TextTests::distinctFileNames()
+{
+    QFETCH(QString, a);
+    QFETCH(QString, b);
+    const auto names = qs::distinctFileNames(a.toStdString(), b.toStdString());
+    QTEST(QString::fromStdString(names.first + " " + names.second), "names");
 }
 
 void TextTests::distinctNames_data()

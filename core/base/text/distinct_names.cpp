@@ -107,4 +107,21 @@ std::vector<std::string> distinctNames(const std::vector<std::string>& names, si
     return shown;
 }
 
+std::pair<std::string, std::string> distinctFileNames(const std::string& a, const std::string& b)
+{
+    const auto lastParts = [](const std::string& path, size_t parts) {
+        size_t at = path.size() + 1;
+        for (; parts > 0 && at > 0; --parts)
+            at = at < 2 ? 0 : path.rfind('/', at - 2) + 1;
+        return path.substr(at);
+    };
+    const auto parts = size_t(std::max(std::ranges::count(a, '/'), std::ranges::count(b, '/'))) + 1;
+    size_t shown = 1;
+    while (shown < parts && lastParts(a, shown) == lastParts(b, shown))
+        ++shown;
+    if (lastParts(a, shown) == lastParts(b, shown))
+        shown = 1;
+    return { lastParts(a, shown), lastParts(b, shown) };
+}
+
 } // namespace qs

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace qs {
@@ -11,5 +12,9 @@ namespace qs {
 /// (between '/', or '.' and ':'), chosen so that names that differ still do, with as much kept as possible. Where no
 /// run does that, the middle is cut. 0 = no limit; at least 8 otherwise.
 std::vector<std::string> distinctNames(const std::vector<std::string>& names, size_t widest);
+
+/// The file names of two paths, with as many folders before both as make them differ: "fp32/model.onnx" and
+/// "int4/model.onnx". The same path twice is the same name twice.
+std::pair<std::string, std::string> distinctFileNames(const std::string& a, const std::string& b);
 
 } // namespace qs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/ci/ci_text.h"
 
+#include "core/base/text/distinct_names.h"
 #include "core/base/text/one_line.h"
 #include "core/report/format.h"
 
@@ -56,8 +57,8 @@ std::string fromWorkingFolder(const std::filesystem::path& path)
 std::string comparedText(const Snapshot& s)
 {
     const Comparison& c = *s.comparison;
-    return fmt::format("{} against {} ({}), {}, {}{}", text::fileName(s.floatModel->model->path),
-        text::fileName(s.quantModel->model->path), quantFormName(s.quantModel->quant->form()),
+    const auto [floatName, quantName] = distinctFileNames(s.floatModel->model->path, s.quantModel->model->path);
+    return fmt::format("{} against {} ({}), {}, {}{}", floatName, quantName, quantFormName(s.quantModel->quant->form()),
         text::counted(c.samples, "sample"), profileName(c.profile), c.partial ? ", partial" : "");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings/evidence_labels.h"
 #include "core/analysis/rows/output_row.h"
+#include "core/base/text/distinct_names.h"
 #include "core/report/format.h"
 #include "core/report/html/html_files.h"
 #include "core/report/html/html_parts.h"
@@ -181,8 +182,7 @@ std::string histograms(const Comparison& c)
 std::string compareHtml(const Snapshot& s, const ReportInfo& info)
 {
     const Comparison& c = *s.comparison;
-    const std::string floatName = text::fileName(s.floatModel->model->path);
-    const std::string quantName = text::fileName(s.quantModel->model->path);
+    const auto [floatName, quantName] = distinctFileNames(s.floatModel->model->path, s.quantModel->model->path);
     const std::string title = floatName + " \xe2\x87\x84 " + quantName;
     std::string out = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><title>"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings/finding_groups.h"
 #include "core/analysis/rows/parameter_difference.h"
+#include "core/base/text/distinct_names.h"
 #include "core/base/text/elided.h"
 #include "core/report/format.h"
 #include "core/report/report.h"
@@ -54,9 +55,10 @@ Listing listed(std::vector<size_t> order, size_t shown, bool verbose)
 std::string header(const Snapshot& s)
 {
     const Comparison& c = *s.comparison;
-    return text::fileName(s.floatModel->model->path) + " against " + text::fileName(s.quantModel->model->path) + " ("
-        + std::string(quantFormName(s.quantModel->quant->form())) + "): " + text::counted(c.samples, "sample") + ", "
-        + std::string(profileName(c.profile)) + (c.partial ? ", partial" : "") + "\n";
+    const auto [floatName, quantName] = distinctFileNames(s.floatModel->model->path, s.quantModel->model->path);
+    return floatName + " against " + quantName + " (" + std::string(quantFormName(s.quantModel->quant->form()))
+        + "): " + text::counted(c.samples, "sample") + ", " + std::string(profileName(c.profile))
+        + (c.partial ? ", partial" : "") + "\n";
 }
 
 std::string outputsTable(const Comparison& c, size_t nameWidth)
@@ -299,8 +301,8 @@ std::string differencesText(const Snapshot& a, const Snapshot& b, bool verbose)
             quantizer(d.b), text::number(d.scaleRatio), d.a ? text::decibel(d.a->localSqnrDb) : "-",
             d.b ? text::decibel(d.b->localSqnrDb) : "-" });
     }
-    return "A = " + text::fileName(a.quantModel->model->path) + ", B = " + text::fileName(b.quantModel->model->path)
-        + ", both against " + text::fileName(b.floatModel->model->path) + "\n"
+    const auto [nameOfA, nameOfB] = distinctFileNames(a.quantModel->model->path, b.quantModel->model->path);
+    return "A = " + nameOfA + ", B = " + nameOfB + ", both against " + text::fileName(b.floatModel->model->path) + "\n"
         + bothOutputs(*a.comparison, *b.comparison) + "\nparameters that differ, largest consequence first ("
         + text::count(shown) + " of " + text::count(all.size()) + "; " + text::count(compared - all.size())
         + " tensors have the same)\n" + table.text("  ") + "\nB: ";

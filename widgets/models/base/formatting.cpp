@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/base/formatting.h"
 
+#include "core/base/text/distinct_names.h"
 #include "widgets/models/base/true_minus.h"
 
 #include <QCoreApplication>
@@ -224,13 +225,8 @@ QString fileName(const std::string& path)
 
 std::pair<QString, QString> fileNames(const std::string& a, const std::string& b)
 {
-    QString endOfA = fileName(a), endOfB = fileName(b);
-    const QStringList partsOfA = toQt(a).split(u'/'), partsOfB = toQt(b).split(u'/');
-    for (qsizetype i = 2; endOfA == endOfB && i <= std::min(partsOfA.size(), partsOfB.size()); ++i) {
-        endOfA.prepend(partsOfA[partsOfA.size() - i] + u'/');
-        endOfB.prepend(partsOfB[partsOfB.size() - i] + u'/');
-    }
-    return { endOfA, endOfB };
+    const auto names = distinctFileNames(a, b);
+    return { toQt(names.first), toQt(names.second) };
 }
 
 } // namespace qs
