@@ -282,14 +282,15 @@ void TokensPanel::refreshInfo()
     m_worst->setEnabled(look && row && row->worst);
     m_continue->setEnabled(look && !m_continuation.running());
     m_blame->setEnabled(look && request() && !m_found.running());
-    QString info = look ? tr("of %1").arg(snapshot->data->samples()) : QString();
+    m_number->setSuffix(look ? tr(" of %1").arg(snapshot->data->samples()) : QString());
+    QStringList info;
     if (m_continuation.running())
-        info += tr(" · going on…");
+        info << tr("going on…");
     else if (look && !m_continuation.problem().isEmpty())
-        info += QStringLiteral(" · ") + m_continuation.problem();
+        info << m_continuation.problem();
     if (look && stale)
-        info += tr(" · before the changes");
-    header()->setInfo(info);
+        info << tr("before the changes");
+    header()->setInfo(info.join(QStringLiteral(" · ")));
 }
 
 std::optional<BlameRequest> TokensPanel::request() const
