@@ -9,7 +9,6 @@
 #include "core/engine/run/sample_loop.h"
 #include "core/onnx/import.h"
 #include "core/project/files/used_files.h"
-#include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/samples.h"
 #include "core/report/text/saturation.h"
 #include "core/tensor/convert.h"
@@ -94,7 +93,7 @@ std::string describe(const std::string& name, const Tensor& t)
 
 /// A model and its data, ready to run, and what is wanted of it.
 struct OpenedRun {
-    LoadedModel model;
+    std::shared_ptr<const Plan> plan;
     ArithmeticProfile profile;
     std::shared_ptr<const DataSource> data;
     std::vector<ValueId> wanted;
@@ -116,25 +115,26 @@ Result<OpenedRun> openRun(const RunCommand& o, const CommonOptions& common)
     files.reads(o.model, "the model");
     files.writes(o.out, "the file of arrays");
     QS_CHECK(checkFiles(files));
-    QS_TRY(LoadedModel model, loadModel(o.model, { .profile = profile, .memoryLimit = memoryLimitOrDefault(limit) }));
-    addFilesOf(files, *model.model, "the model");
+    QS_TRY(const auto model, importModel(o.model, memoryLimitOrDefault(limit)));
+    const auto plan = Plan::make(model, { .profile = profile, .memoryLimit = memoryLimitOrDefault(limit) });
+    addFilesOf(files, *model, "the model");
     QS_CHECK(files.check());
-    std::vector<std::string> warnings = model.model->warnings;
-    QS_TRY(auto wanted, wantedValues(o, *model.plan, warnings));
-    const Graph& graph = model.graph();
-    QS_CHECK(CarriedState::make(model.plan, carry)); // names first
+    std::vector<std::string> warnings = model->warnings;
+    QS_TRY(auto wanted, wantedValues(o, *plan, warnings));
+    const Graph& graph = plan->graph();
+    QS_CHECK(CarriedState::make(plan, carry)); // names first
     QS_TRY(auto data, openDataFor(graph, request, carry));
-    QS_TRY(CarriedState state, CarriedState::make(model.plan, carry, data->initialStates()));
+    QS_TRY(CarriedState state, CarriedState::make(plan, carry, data->initialStates()));
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
     Demand demand { wanted, {} };
     const auto carried = state.outputs();
     demand.values.insert(demand.values.end(), carried.begin(), carried.end());
-    QS_TRY(auto schedule, Schedule::make(model.plan, std::move(demand)));
+    QS_TRY(auto schedule, Schedule::make(plan, std::move(demand)));
     std::vector<std::string> names;
     for (const ValueId id : wanted)
-        names.push_back(model.graph().value(id).name);
-    return OpenedRun { std::move(model), profile, std::move(data), std::move(wanted), std::move(names),
-        std::move(state), std::move(schedule), std::move(warnings) };
+        names.push_back(graph.value(id).name);
+    return OpenedRun { plan, profile, std::move(data), std::move(wanted), std::move(names), std::move(state),
+        std::move(schedule), std::move(warnings) };
 }
 
 /// What comes of the samples: arrays in a file, else lines of text. Several workers hand theirs over.
@@ -186,7 +186,7 @@ public:
         if (times)
             json["nodes"] = times->json();
         if (countsSaturation())
-            json["saturation"] = saturationJson(saturationRows(*m_run.model.plan, m_pairCounts));
+            json["saturation"] = saturationJson(saturationRows(*m_run.plan, m_pairCounts));
         return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     }
 
@@ -200,7 +200,7 @@ public:
         if (times)
             std::cout << times->table();
         if (countsSaturation() && !common.quiet)
-            std::cout << saturationText(saturationRows(*m_run.model.plan, m_pairCounts), common.verbose);
+            std::cout << saturationText(saturationRows(*m_run.plan, m_pairCounts), common.verbose);
     }
 
 private:
@@ -257,7 +257,7 @@ Result<int> run(const RunCommand& o, Context& context)
         return output.take(feed, execution);
     };
     QS_CHECK(loop.run({ feeds, "run" }, one));
-    QS_CHECK(unchanged(filesOf(*opened.model.model)));
+    QS_CHECK(unchanged(filesOf(opened.plan->model())));
     QS_CHECK(output.finish());
     clearProgress(common);
     const NodeTimes* const shown = times ? &*times : nullptr;

@@ -23,6 +23,9 @@ std::optional<Tensor> codesFrom(const Tensor& bytes, Shape shape, int64_t bits)
     const int64_t columns = shape.back(), rows = *count / columns;
     if (bytes.count() < rows * packedRowBytes(columns, bits))
         return std::nullopt;
+    if (columns * bits % 8 == 0) // as tensors of such codes lie in memory
+        return Tensor::wrap(
+            codeType(bits), std::move(shape), bytes.bytes().data(), std::make_shared<const Tensor>(bytes));
     const Tensor whole = Tensor::of<uint8_t>(std::move(shape), unpackRows(bytes.data<uint8_t>(), rows, columns, bits));
     return bits == 8 ? whole : packedAs(whole, codeType(bits));
 }
@@ -71,6 +74,20 @@ bool readZeroPoints(const Node& node, const ConstantLookup& constants, const Sha
 
 bool knownBits(int64_t bits) { return bits == 2 || bits == 4 || bits == 8; }
 
+/// The last block is filled up: the first `depth` codes of each row.
+Tensor withoutFilling(const Tensor& all, int64_t depth)
+{
+    const Tensor padded = unpacked(all);
+    const int64_t rows = all.dim(0), each = all.dim(1);
+    const auto from = padded.data<uint8_t>();
+    std::vector<uint8_t> codes;
+    codes.reserve(static_cast<size_t>(rows * depth));
+    for (int64_t row = 0; row < rows; ++row)
+        codes.insert(codes.end(), from.begin() + row * each, from.begin() + row * each + depth);
+    const Tensor bytes = Tensor::of<uint8_t>({ rows, depth }, codes);
+    return all.dtype() == DType::UInt8 ? bytes : packedAs(bytes, all.dtype());
+}
+
 std::optional<BlockWeight> matMulWeight(const Node& node, const ConstantLookup& constants)
 {
     const Attributes& a = node.attributes;
@@ -86,16 +103,7 @@ std::optional<BlockWeight> matMulWeight(const Node& node, const ConstantLookup& 
     BlockWeight w { 1, {}, {} };
     if (!all || !readZeroPoints(node, constants, { columns, blocks }, bits, 1 << (bits - 1), w.params))
         return std::nullopt;
-    // The last block is filled up: leave that out.
-    const std::vector<int64_t> padded = toInts(*all);
-    std::vector<uint8_t> codes(static_cast<size_t>(columns * depth));
-    for (int64_t c = 0; c < columns; ++c)
-        for (int64_t k = 0; k < depth; ++k)
-            codes[static_cast<size_t>(c * depth + k)]
-                = static_cast<uint8_t>(padded[static_cast<size_t>(c * blocks * block + k)]);
-    w.codes = Tensor::of<uint8_t>({ columns, depth }, codes);
-    if (bits != 8)
-        w.codes = packedAs(w.codes, codeType(bits));
+    w.codes = blocks * block == depth ? *all : withoutFilling(*all, depth);
     w.params.dtype = codeType(bits);
     w.params.scale = toFloats(*scale);
     w.params.axis = 1;

@@ -4,18 +4,24 @@
 
     tests/bench/decoding.py [--folder build/bench-decoding] [--cli build/release/bin/quantscope-cli] [--core 0]
                             [--rounds 5] [--prompts 128,512] [--forms int4_acc4,int4_acc0] [--lockstep]
+                            [--memory [--layers 28]]
 
 A Llama with random weights (12 layers, hidden size 768, 12 heads, 4 of keys, 32,000 tokens) is written by
 onnxruntime-genai's builder: fp32, and int4 in blocks of 32 with accuracy levels 4 and 0. Measured are prefill (a prompt in
 one go) and decoding (one token behind 128), each program in a process of its own bound to one core, in turns; medians over
 the rounds. Wall is the median of the runs of a process, cpu its processor time over all runs that count. The first line
 of a form says ours / theirs. --lockstep: `compare` of fp32 and int4 over a prompt of 128 tokens, every value observed,
-beside the runs of both models alone. Needs the environment of tests/parity/builder.py.
+beside the runs of both models alone. --memory: in place of all that, the largest memory of
+`run` for one token behind 128 of a wide model (hidden size 3072, by default 2 GB of weights in blocks and embeddings: three
+layers by the builder, one of them repeated, see deepen.py), mapped pages and its own beside what the file has.
+Needs the environment of tests/parity/builder.py.
 """
 import argparse
 import json
-import resource
+import os
 import pathlib
+import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -36,15 +42,20 @@ except ImportError:
     sys.exit(subprocess.run([environment.python_with(packages, "parity-builder-venv"), *sys.argv]).returncode)
 
 LAYERS, HEADS, SIZE, VOCABULARY, PAST = 12, 4, 64, 32000, 128
+WIDE_HEADS, WIDE_SIZE = 8, 128
+
+
+def name_forms(**sizes):
+    import builder_models as made
+    made.VOCABULARY = VOCABULARY
+    made.SIZES.update(vocab_size=VOCABULARY, max_position_embeddings=2048, initializer_range=0.02, **sizes)
+    made.FORMS.update(int4_acc0=("int4", {"accuracy_level": "0"}), int4_acc4=("int4", {}))
+    return made
 
 
 def make_models(folder):
-    import builder_models as made
-    made.VOCABULARY = VOCABULARY
-    made.SIZES.update(vocab_size=VOCABULARY, hidden_size=768, intermediate_size=2048, num_hidden_layers=LAYERS,
-                      num_attention_heads=12, num_key_value_heads=HEADS, max_position_embeddings=2048,
-                      initializer_range=0.02)
-    made.FORMS.update(int4_acc0=("int4", {"accuracy_level": "0"}), int4_acc4=("int4", {}))
+    made = name_forms(hidden_size=768, intermediate_size=2048, num_hidden_layers=LAYERS, num_attention_heads=12,
+                      num_key_value_heads=HEADS)
     if not (folder / "hf").exists():
         made.save_random("llama", folder / "hf")
     for form in ("fp32", "int4_acc4", "int4_acc0"):
@@ -52,13 +63,27 @@ def make_models(folder):
             made.build(folder / "hf", form, folder / form)
 
 
-def inputs(tokens, past):
+def make_wide_model(folder, form, layers):
+    import deepen
+    made = name_forms(hidden_size=3072, intermediate_size=8192, num_hidden_layers=deepen.BUILT, num_attention_heads=24,
+                      num_key_value_heads=WIDE_HEADS)
+    deep, shallow = folder / f"{form}_{layers}" / "model.onnx", folder / f"{form}_shallow"
+    if not deep.exists():
+        if not (folder / "hf_wide").exists():
+            made.save_random("llama", folder / "hf_wide")
+        if not (shallow / "model.onnx").exists():
+            made.build(folder / "hf_wide", form, shallow)
+        deepen.deepen(shallow / "model.onnx", deep, layers)
+    return deep
+
+
+def inputs(tokens, past, layers=LAYERS, heads=HEADS, size=SIZE):
     rng = np.random.default_rng(0)
     feeds = {"input_ids": rng.integers(2, VOCABULARY, (1, tokens)).astype(np.int64),
              "attention_mask": np.ones((1, past + tokens), np.int64)}
-    for layer in range(LAYERS):
+    for layer in range(layers):
         for kind in ("key", "value"):
-            feeds[f"past_key_values.{layer}.{kind}"] = rng.standard_normal((1, HEADS, past, SIZE)).astype(np.float32)
+            feeds[f"past_key_values.{layer}.{kind}"] = rng.standard_normal((1, heads, past, size)).astype(np.float32)
     return feeds
 
 
@@ -161,6 +186,33 @@ def lockstep(options, form, alone):
     print(f"{form:10} {'lockstep of 128':20} {each:.0f} ms cpu a prompt, both models alone {alone:.0f}: {each / alone:.2f}", flush=True)
 
 
+def largest_memory(command):
+    """{sum, RssAnon, RssFile} in bytes where the sum was largest: by looking every few milliseconds."""
+    largest = {"sum": 0}
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            now = {k: 1024 * int(n) for k, n in re.findall(r"(RssAnon|RssFile):\s+(\d+)", status)}
+            largest = max(largest, {"sum": sum(now.values()), **now}, key=lambda m: m["sum"])
+            time.sleep(0.005)
+    if process.returncode:
+        sys.exit(f"{command[1]} ended with {process.returncode}")
+    return largest
+
+
+def memory(options, form):
+    model = make_wide_model(options.folder, form, options.layers)
+    data = options.folder / f"wide_{options.layers}.npz"
+    if not data.exists():
+        feeds = inputs(1, PAST, options.layers, WIDE_HEADS, WIDE_SIZE)
+        np.savez(data, **{n: v[None] for n, v in feeds.items()})
+    file = os.path.getsize(model.parent / "model.onnx.data")
+    for arithmetic in ("simulated", "integer"):
+        m = largest_memory([options.cli, "run", model, "--data", data, "--arithmetic", arithmetic, "--quiet"])
+        print(f"{form:10} {arithmetic:10} {m['sum'] / 1e9:.2f} GB ({m['RssAnon'] / 1e9:.2f} own, {m['RssFile'] / 1e9:.2f} "
+              f"mapped), the file {file / 1e9:.2f} GB: {m['sum'] / file:.2f}", flush=True)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/bench-decoding")
@@ -170,6 +222,8 @@ def main():
     p.add_argument("--prompts", type=lambda t: [int(n) for n in t.split(",")], default=[128, 512])
     p.add_argument("--forms", type=lambda t: t.split(","), default=["int4_acc4", "int4_acc0"])
     p.add_argument("--lockstep", action="store_true")
+    p.add_argument("--memory", action="store_true")
+    p.add_argument("--layers", type=int, default=28)
     for name in ("--child", "--model", "--tokens", "--past", "--runs"):
         p.add_argument(name, help=argparse.SUPPRESS)
     o = p.parse_args()
@@ -178,6 +232,10 @@ def main():
         print(json.dumps(work(o.model, int(o.tokens), int(o.past), int(o.runs))))
         return
     o.folder.mkdir(parents=True, exist_ok=True)
+    if o.memory:
+        for form in o.forms:
+            memory(o, form)
+        return
     make_models(o.folder)
     for form in o.forms:
         measure(o, form, 1, PAST, 100)

@@ -2,7 +2,16 @@
 #include "core/engine/run/memory_budget.h"
 #include "tests/engine/net.h"
 
+#include "core/base/files/mapped_pages.h"
+#include "core/graph/domains.h"
+
+#include <QTemporaryFile>
 #include <QTest>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <sys/mman.h>
 
 using namespace qs;
 using namespace qs::test;
@@ -14,6 +23,8 @@ private slots:
     void sharesTheMemoryLimit();
     void plansLeaveWeightsAlone();
     void foldingHasALimit();
+    void packsBlocksInPlaceOfTheFile_data();
+    void packsBlocksInPlaceOfTheFile();
 };
 
 namespace {
@@ -23,6 +34,45 @@ std::shared_ptr<const Schedule> scheduleTo(const std::shared_ptr<const Plan>& pl
     const auto schedule = Schedule::make(plan, { { plan->graph().findValue(name) }, {} });
     return schedule.ok() ? *schedule : nullptr;
 }
+
+/// A file of these bytes, mapped and guarded as models are.
+struct MappedFile {
+    QTemporaryFile file;
+    std::byte* data = nullptr;
+    size_t bytes;
+    std::atomic<bool> lost = false;
+    std::optional<PageGuard> guard;
+
+    explicit MappedFile(const std::vector<uint8_t>& content)
+        : bytes(content.size())
+    {
+        if (!file.open() || file.write(reinterpret_cast<const char*>(content.data()), qint64(bytes)) != qint64(bytes)
+            || !file.flush())
+            return;
+        data = static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.handle(), 0));
+        guard.emplace(data, bytes, lost);
+    }
+    ~MappedFile()
+    {
+        guard.reset();
+        ::munmap(data, bytes);
+    }
+    /// kB of it that are in this process's memory; -1: the system does not say.
+    int64_t resident() const
+    {
+        std::ifstream maps("/proc/self/smaps");
+        std::ostringstream begin;
+        begin << std::hex << reinterpret_cast<uintptr_t>(data) << '-';
+        bool here = false;
+        for (std::string line; std::getline(maps, line);) {
+            if (line.find(begin.str()) != std::string::npos)
+                here = true;
+            else if (here && line.starts_with("Rss:"))
+                return std::stoll(line.substr(4));
+        }
+        return -1;
+    }
+};
 
 } // namespace
 
@@ -97,6 +147,57 @@ void MemoryTests::sharesTheMemoryLimit()
     const auto tooLarge = memoryPerWorker(schedule, 119'999, 1);
     QVERIFY(!tooLarge.ok() && tooLarge.issue().what.find("weights") != std::string::npos);
     QCOMPARE(tooLarge.issue().file, std::string("net.onnx"));
+}
+
+void MemoryTests::packsBlocksInPlaceOfTheFile_data()
+{
+    QTest::addColumn<int64_t>("bits");
+    QTest::addColumn<int64_t>("accuracy");
+    for (const int64_t bits : { 2, 4, 8 })
+        for (const int64_t accuracy : { 0, 4 })
+            QTest::addRow("%d bits, level %d", int(bits), int(accuracy)) << bits << accuracy;
+}
+
+void MemoryTests::packsBlocksInPlaceOfTheFile()
+{
+    QFETCH(int64_t, bits);
+    QFETCH(int64_t, accuracy);
+    constexpr int64_t kColumns = 512, kDepth = 4096, kBlock = 32, kBlocks = kColumns * kDepth / kBlock;
+    std::vector<uint8_t> content(size_t(kColumns * kDepth * bits / 8));
+    for (size_t i = 0; i < content.size(); ++i)
+        content[i] = uint8_t(i * 2654435761u >> 11);
+    const MappedFile mapped(content);
+    QVERIFY(mapped.data);
+    const auto planOf = [&](Tensor codes) {
+        Net net;
+        net.input("x", DType::Float32, toDims({ 1, kDepth }));
+        net.constant("w", std::move(codes));
+        net.constant("s", Tensor::of<float>({ kBlocks }, std::vector<float>(kBlocks, 0.25f)));
+        net.domain(kMicrosoftDomain)
+            .op("MatMulNBits", { "x", "w", "s" }, { "y" },
+                { { "K", kDepth }, { "N", kColumns }, { "bits", bits }, { "block_size", kBlock },
+                    { "accuracy_level", accuracy } });
+        net.output("y");
+        return net.plan();
+    };
+    const Shape shape { int64_t(content.size()) };
+    const auto plan = planOf(Tensor::wrap(DType::UInt8, shape, mapped.data, nullptr));
+    const auto copied = planOf(Tensor::of<uint8_t>(shape, content));
+    QCOMPARE(mapped.resident(), int64_t(0)); // a plan packs nothing
+    const auto held = [](const std::shared_ptr<const Plan>& p) {
+        const std::shared_ptr<const Schedule> schedule[] { scheduleTo(p, "y") };
+        return heldBytes(schedule);
+    };
+    const uint64_t packed = (bits == 2 ? 2 : 1) * content.size(), scales = 4 * kBlocks;
+    QCOMPARE(held(plan), packed + 2 * scales);
+    QCOMPARE(held(copied), content.size() + packed + 2 * scales);
+
+    const std::vector<Tensor> x { Tensor::of<float>({ 1, kDepth }, std::vector<float>(kDepth, 0.5f)) };
+    const auto y = runNet(plan, x), wanted = runNet(copied, x);
+    QVERIFY(y.ok() && wanted.ok());
+    QVERIFY(std::ranges::equal((*y)[0].bytes(), (*wanted)[0].bytes()));
+    QCOMPARE(mapped.resident(), int64_t(0));
+    QVERIFY(std::ranges::equal(std::span(mapped.data, mapped.bytes), std::as_bytes(std::span(content))));
 }
 
 int runMemoryTests(int argc, char** argv)

@@ -2,6 +2,7 @@
 #include "core/kernels/blocks/block_dots.h"
 #include "core/kernels/blocks/block_rows.h"
 #include "core/kernels/codes/dot_product.h"
+#include "core/tensor/packed_rows.h"
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
@@ -19,13 +20,16 @@ namespace {
 
 constexpr unsigned kSeed = 20261121;
 
+enum class ZeroPoints { One, Codes, Real };
+
 /// Random weights; the zero points reach both ends of the codes.
 struct Weights {
-    std::vector<uint8_t> codes;
+    std::vector<uint8_t> codes, bytes;
     std::vector<float> scale, zeroPoint;
     BlockCodes view;
+    StoredBlocks stored;
 
-    Weights(int64_t rows, int64_t depth, int64_t blockSize, int bits, bool oneZeroPoint = false)
+    Weights(int64_t rows, int64_t depth, int64_t blockSize, int bits, ZeroPoints zeroPoints = ZeroPoints::Codes)
     {
         RandomData random(kSeed);
         const int64_t blocks = (depth + blockSize - 1) / blockSize;
@@ -34,9 +38,13 @@ struct Weights {
         zeroPoint = random.integers<float>(rows * blocks, 0, (1 << bits) - 1);
         zeroPoint[0] = 0;
         zeroPoint.back() = float((1 << bits) - 1);
-        if (oneZeroPoint)
+        if (zeroPoints == ZeroPoints::One)
             std::ranges::fill(zeroPoint, float(1 << (bits - 1)));
+        if (zeroPoints == ZeroPoints::Real)
+            zeroPoint[0] = 0.25f;
         view = { codes.data(), scale.data(), zeroPoint.data(), nullptr, rows, depth, blocks, blockSize };
+        bytes = packRows(codes, rows, blocks * blockSize, bits);
+        stored = { bytes.data(), bits, scale.data(), zeroPoint.data(), rows, depth, blocks, blockSize };
     }
 };
 
@@ -49,6 +57,8 @@ private slots:
     void followsGroups();
     void quantizesRows();
     void codesRowsAlike();
+    void packs_data() { multiplies_data(); }
+    void packs();
     void multiplies_data();
     void multiplies();
     void multipliesFloats_data() { multiplies_data(); }
@@ -120,6 +130,26 @@ void BlockCodesTest::multiplies_data()
                     << (depth % 2 ? 7 : 101) << depth << block << bits;
 }
 
+void BlockCodesTest::packs()
+{
+    QFETCH(int, rows);
+    QFETCH(int, depth);
+    QFETCH(int, block);
+    QFETCH(int, bits);
+    const Weights w(rows, depth, block, bits);
+    BlockPanels p = panelsWithoutCodes(w.stored);
+    packCodes(w.stored, 0, rows / 2, p);
+    packCodes(w.stored, rows / 2, rows, p);
+    QVERIFY(p.codes == packBlocks(w.stored).codes);
+    for (int64_t r = 0; r < rows; ++r)
+        for (int64_t k = 0; k < depth; ++k) {
+            const int64_t b = k / block;
+            QCOMPARE(p.code(r, k), int(w.codes[size_t(r * w.view.blocks * block + k)]));
+            QCOMPARE(p.scaleOf(r, b), w.scale[size_t(r * w.view.blocks + b)]);
+            QCOMPARE(p.zeroPointOf(r, b), w.zeroPoint[size_t(r * w.view.blocks + b)]);
+        }
+}
+
 void BlockCodesTest::multiplies()
 {
     QFETCH(int, rows);
@@ -127,10 +157,11 @@ void BlockCodesTest::multiplies()
     QFETCH(int, block);
     QFETCH(int, bits);
     for (int rowsOfA : { 1, 3, 8, 9 })
-        for (bool oneZeroPoint : { true, false }) {
-            const Weights weights(rows, depth, block, bits, oneZeroPoint);
-            const BlockPanels w = packBlocks(weights.view, bits);
-            QCOMPARE(w.zeroPoint.empty(), oneZeroPoint);
+        for (const ZeroPoints zeroPoints : { ZeroPoints::One, ZeroPoints::Codes }) {
+            const Weights weights(rows, depth, block, bits, zeroPoints);
+            const BlockPanels w = packBlocks(weights.stored);
+            QCOMPARE(w.zeroCode.empty(), zeroPoints == ZeroPoints::One);
+            QVERIFY(w.zeroPoint.empty());
             RandomData random(kSeed + 1);
             const std::vector<float> x = random.floats(rowsOfA * depth);
             CodedRows a(rowsOfA, w.blocks, block);
@@ -176,8 +207,10 @@ void BlockCodesTest::multipliesFloats()
     if (!hasBlockRows())
         QSKIP("this CPU has no fused multiplication and addition");
     for (int rowsOfX : { 1, 3, 4, 13 }) {
-        const Weights weights(rows, depth, block, bits, rowsOfX == 3);
-        const BlockPanels w = packBlocks(weights.view, bits);
+        const auto zeroPoints = rowsOfX == 3 ? ZeroPoints::One : rowsOfX == 13 ? ZeroPoints::Real : ZeroPoints::Codes;
+        const Weights weights(rows, depth, block, bits, zeroPoints);
+        const BlockPanels w = packBlocks(weights.stored);
+        QCOMPARE(w.zeroPoint.empty(), zeroPoints != ZeroPoints::Real);
         std::vector<float> dense(size_t(depth * rows));
         dequantizeBlocks(weights.view, dense.data());
         RandomData random(kSeed + 3);

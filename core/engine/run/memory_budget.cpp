@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/run/memory_budget.h"
 
+#include "core/base/files/mapped_pages.h"
+#include "core/graph/domains.h"
 #include "core/ops/macs.h"
 #include "core/tensor/container.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace qs {
@@ -22,6 +25,31 @@ uint64_t packedBytes(const Tensor& constant)
     return isFloat(constant.dtype()) ? (dtypeBits(constant.dtype()) < 32 ? 8 : 4) * count : 0;
 }
 
+/// A product with weights in blocks: panels of codes (those of 2 bits as 4), a float32 scale and a byte of zero point a
+/// block; or, with groups and of float codes, float32 twice.
+bool isBlockProduct(const Node& node)
+{
+    return node.is("MatMulNBits", kMicrosoftDomain) || node.is("MatMulBnb4", kMicrosoftDomain);
+}
+bool becomesPanels(const Node& node) { return node.is("MatMulNBits", kMicrosoftDomain) && !node.hasInput(4); }
+
+uint64_t packedBlockBytes(const Node& node, size_t slot, const Tensor& constant)
+{
+    const auto count = static_cast<uint64_t>(constant.count());
+    const auto bits = static_cast<uint64_t>(std::clamp<int64_t>(node.attributes.integer("bits", 4), 2, 8));
+    if (!becomesPanels(node))
+        return slot == 1 ? 2 * 4 * 8 / bits * count : 0;
+    if (slot < 1 || slot > 3)
+        return 0;
+    return (isFloat(constant.dtype()) ? 4 : slot == 3 ? 8 / bits : bits == 2 ? 2 : 1) * count;
+}
+
+/// What the panels stand in for: its mapped pages go.
+bool goesWhenPacked(const Node& node, size_t slot, const Tensor& constant)
+{
+    return becomesPanels(node) && (slot == 1 || slot == 2) && !constant.copiesWhenRead() && isMapped(constant.bytes());
+}
+
 /// Adds up what is held, each thing once.
 class HeldBytes {
 public:
@@ -33,20 +61,23 @@ public:
         for (const Schedule::Task& task : schedule.tasks()) {
             const auto macs = nodeMacs(plan.graph().node(task.node), plan.facts());
             const bool packs = isNew(task.lowered) && (!macs || *macs > 0);
-            for (const ValueId in : task.inputs) {
-                const Tensor* constant = in.valid() ? plan.constant(in) : nullptr;
-                if (!constant || constant->dtype() == DType::String || isContainer(constant->dtype()))
-                    continue;
-                if (isNew(constant->identity()))
-                    m_bytes = saturated(m_bytes, (constant->copiesWhenRead() ? 2 : 1) * constant->byteCount());
-                if (packs)
-                    m_bytes = saturated(m_bytes, packedBytes(*constant));
-            }
+            for (size_t i = 0; i < task.inputs.size(); ++i)
+                if (const Tensor* constant = task.inputs[i].valid() ? plan.constant(task.inputs[i]) : nullptr)
+                    if (constant->dtype() != DType::String && !isContainer(constant->dtype()))
+                        add(plan.graph().node(task.node), i, *constant, packs);
         }
     }
     uint64_t bytes() const { return m_bytes; }
 
 private:
+    void add(const Node& node, size_t slot, const Tensor& constant, bool packs)
+    {
+        if (!goesWhenPacked(node, slot, constant) && isNew(constant.identity()))
+            m_bytes = saturated(m_bytes, (constant.copiesWhenRead() ? 2 : 1) * constant.byteCount());
+        if (packs)
+            m_bytes = saturated(
+                m_bytes, isBlockProduct(node) ? packedBlockBytes(node, slot, constant) : packedBytes(constant));
+    }
     bool isNew(const void* thing) { return m_seen.insert(thing).second; }
     std::unordered_set<const void*> m_seen;
     uint64_t m_bytes = 0;

@@ -72,15 +72,16 @@ template <int R, bool kHalves> QS_DOTS void multiplyTile(const DotTile& t)
     const int8_t* a = t.a.codes.data() + t.row * stride;
     const uint8_t* codes = b.block(t.panel, 0);
     const float* scales = t.b.scale.data() + t.panel * b.blocks * kBlockPanel;
-    const float* zeroPoints = b.zeroPoint.empty() ? nullptr : b.zeroPoint.data() + t.panel * b.blocks * kBlockPanel;
+    const uint8_t* zeroCodes = b.zeroCode.empty() ? nullptr : b.zeroCode.data() + t.panel * b.blocks * kBlockPanel;
     __m512i zeroPoint = _mm512_set1_epi32(static_cast<int>(b.zeroPointOfAll));
     __m512d total[R][2];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r)
         total[r][0] = total[r][1] = _mm512_setzero_pd();
     for (int64_t block = 0; block < b.blocks; ++block) {
-        if (zeroPoints)
-            zeroPoint = _mm512_cvtps_epi32(_mm512_load_ps(zeroPoints + block * kBlockPanel));
+        if (zeroCodes)
+            zeroPoint = _mm512_cvtepu8_epi32(
+                _mm_load_si128(reinterpret_cast<const __m128i*>(zeroCodes + block * kBlockPanel)));
         __m512i sum[R];
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {

@@ -15,9 +15,11 @@ constexpr int64_t kBlockPanel = 16;
 struct BlockPanels {
     int64_t rows = 0, depth = 0, blocks = 0, blockSize = 0;
     bool halves = true; ///< codes have 4 bits at most
-    float zeroPointOfAll = 0; ///< where zeroPoint is empty
+    float zeroPointOfAll = 0; ///< where there are no others
     LineVector<uint8_t> codes;
-    LineVector<float> scale, zeroPoint; ///< by panel and block: one a row; no zeroPoint where all are equal
+    LineVector<float> scale; ///< by panel and block: one a row
+    LineVector<uint8_t> zeroCode; ///< the same of zero points that are codes; empty where all are equal
+    LineVector<float> zeroPoint; ///< of those that are no codes
     int64_t panels() const { return (rows + kBlockPanel - 1) / kBlockPanel; }
     /// Bytes of one block of a panel.
     int64_t blockBytes() const { return kBlockPanel * blockSize / (halves ? 2 : 1); }
@@ -26,8 +28,21 @@ struct BlockPanels {
     float zeroPointOf(int64_t row, int64_t b) const;
     float scaleOf(int64_t row, int64_t b) const;
 };
-/// Needs no groups and a blockSize that is a multiple of 16. `bits`: 2, 4 or 8.
-BlockPanels packBlocks(const BlockCodes& b, int bits);
+/// Weights as files store them. Needs a blockSize that is a multiple of 16.
+struct StoredBlocks {
+    const uint8_t* bytes = nullptr; ///< rows x blocks * blockSize codes of `bits` bits, lowest first
+    int bits = 4; ///< 2, 4 or 8
+    const float* scale = nullptr; ///< rows x blocks
+    const float* zeroPoint = nullptr; ///< rows x blocks
+    int64_t rows = 0, depth = 0, blocks = 0, blockSize = 0;
+    int64_t rowBytes() const { return blocks * blockSize * bits / 8; }
+};
+/// Everything but the codes, for which there is room.
+BlockPanels panelsWithoutCodes(const StoredBlocks& b);
+/// The codes of rows firstRow .. lastRow - 1; reads no other bytes of b.
+void packCodes(const StoredBlocks& b, int64_t firstRow, int64_t lastRow, BlockPanels& panels) noexcept;
+/// Both, of all rows.
+BlockPanels packBlocks(const StoredBlocks& b);
 
 /// Rows of activations as quantizeBlocks() makes them.
 struct CodedRows {

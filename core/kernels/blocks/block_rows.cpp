@@ -29,13 +29,24 @@ constexpr size_t kMostPanels = 4 / (kVectors < 4 ? kVectors : 4); ///< that a ro
 
 /// What the blocks of a panel's rows are multiplied by, and where their codes begin.
 struct BlockAt {
-    const uint8_t* codes;
-    const float *scale, *zeroPoint; ///< zeroPoint null: that of all
+    const uint8_t *codes, *zeroCode;
+    const float *scale, *zeroPoint;
 };
 BlockAt blockAt(const BlockPanels& b, int64_t panel, int64_t block)
 {
     const int64_t at = (panel * b.blocks + block) * kBlockPanel;
-    return { b.block(panel, block), b.scale.data() + at, b.zeroPoint.empty() ? nullptr : b.zeroPoint.data() + at };
+    return { b.block(panel, block), b.zeroCode.empty() ? nullptr : b.zeroCode.data() + at, b.scale.data() + at,
+        b.zeroPoint.empty() ? nullptr : b.zeroPoint.data() + at };
+}
+
+/// The zero points of rows `first` and those behind it.
+HWY_INLINE V zeroPointsAt(const BlockAt& at, size_t first)
+{
+    const D d;
+    const hn::RebindToSigned<D> d32;
+    const hn::Rebind<uint8_t, D> d8;
+    return at.zeroCode ? hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, at.zeroCode + first)))
+                       : hn::LoadU(d, at.zeroPoint + first);
 }
 
 /// The codes at `shift` as weights that are not scaled. With AVX-512 the 16 of them are looked up; of one zero point
@@ -86,7 +97,7 @@ HWY_INLINE void eachWeight(const BlockAt (&at)[kAll], float zeroPointOfAll, int6
     for (size_t v = 0; v < kSums; ++v) {
         const BlockAt& from = at[v / kVectors];
         scale[v] = hn::LoadU(d, from.scale + v % kVectors * kLanes);
-        zeroPoint[v] = kOne ? hn::Set(d, zeroPointOfAll) : hn::LoadU(d, from.zeroPoint + v % kVectors * kLanes);
+        zeroPoint[v] = kOne ? hn::Set(d, zeroPointOfAll) : zeroPointsAt(from, v % kVectors * kLanes);
     }
     const V table = kOne ? hn::Sub(hn::Iota(d, 0), zeroPoint[0]) : hn::Iota(d, 0);
     for (int64_t k = 0; k < inputs; k += kEach) {
@@ -147,7 +158,7 @@ void multiplyRows(const float* x, int64_t rows, const BlockPanels& b, int64_t fi
 
 void multiply(const float* x, int64_t rows, const BlockPanels& b, int64_t first, int64_t last, float* y)
 {
-    const bool one = b.zeroPoint.empty();
+    const bool one = b.zeroPoint.empty() && b.zeroCode.empty();
     (b.halves     ? one ? multiplyRows<true, true> : multiplyRows<true, false>
                 : one ? multiplyRows<false, true>
                   : multiplyRows<false, false>)(x, rows, b, first, last, y);
@@ -170,7 +181,7 @@ void widenPanels(const BlockPanels& b, int64_t first, int64_t last, size_t width
 
 void widen(const BlockPanels& b, int64_t first, int64_t last, size_t width, float* to)
 {
-    const bool one = b.zeroPoint.empty();
+    const bool one = b.zeroPoint.empty() && b.zeroCode.empty();
     (b.halves     ? one ? widenPanels<true, true> : widenPanels<true, false>
                 : one ? widenPanels<false, true>
                   : widenPanels<false, false>)(b, first, last, width, to);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/files/opened_file.h"
-#include "core/onnx/files/lost_pages.h"
+#include "core/base/files/mapped_pages.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files/mapped_pages.h"
+#include "core/engine/lower/common/at_first_run.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/microsoft/parts.h"
@@ -22,6 +24,7 @@ namespace {
 struct BlockAttributes {
     int64_t depth = 0, columns = 0, bits = 4, blockSize = 0, accuracy = 0;
     int64_t blocks() const { return (depth + blockSize - 1) / blockSize; }
+    int64_t rowBytes() const { return blocks() * (blockSize * bits / 8); } ///< of the codes of a column
 };
 
 Result<BlockAttributes> blockAttributes(const Node& node)
@@ -39,13 +42,11 @@ Result<BlockAttributes> blockAttributes(const Node& node)
     return b;
 }
 
-/// The weights of one MatMulNBits, unpacked.
-struct BlockWeights {
-    std::vector<uint8_t> codes;
-    std::vector<float> scale, zeroPoint;
-    std::vector<int32_t> group;
-    bool wholeZeroPoints = true;
-    BlockCodes view;
+/// What a file stores of the weights of one MatMulNBits.
+struct BlockTensors {
+    Tensor codes, scale;
+    std::optional<Tensor> zeroPoint, group;
+    bool wholeZeroPoints() const { return !zeroPoint || !isFloat(zeroPoint->dtype()); }
 };
 
 Issue misfit(const char* what, const Tensor& t, int64_t wanted)
@@ -54,79 +55,64 @@ Issue misfit(const char* what, const Tensor& t, int64_t wanted)
         + std::string(dtypeName(t.dtype())) + " does not fit; " + std::to_string(wanted) + " elements are needed");
 }
 
-Status readZeroPoints(const BlockAttributes& a, const Tensor* t, BlockWeights& w)
+Status checkGroups(const BlockAttributes& a, const Tensor& group)
 {
-    const int64_t count = a.columns * a.blocks();
-    w.zeroPoint.assign(static_cast<size_t>(count), static_cast<float>(1 << (a.bits - 1)));
-    if (!t)
-        return {};
-    if (isFloat(t->dtype())) {
-        if (t->count() != count)
-            return misfit("the zero point", *t, count);
-        w.zeroPoint = toFloats(*t);
-        w.wholeZeroPoints = false;
-        return {};
-    }
-    const int64_t bytes = a.columns * packedRowBytes(a.blocks(), a.bits);
-    if (t->dtype() != DType::UInt8 || t->count() != bytes)
-        return misfit("the zero point", *t, bytes);
-    const auto codes = unpackRows(t->data<uint8_t>(), a.columns, a.blocks(), a.bits);
-    std::ranges::copy(codes, w.zeroPoint.begin());
+    if (!isInteger(group.dtype()) || group.count() < a.depth)
+        return misfit("g_idx", group, a.depth);
+    for (int64_t k = 0; k < a.depth; ++k)
+        if (const int64_t g = elementAsInt(group, k); g < 0 || g >= a.blocks())
+            return badInput(
+                "g_idx holds " + std::to_string(g) + ", there are " + std::to_string(a.blocks()) + " blocks");
     return {};
 }
 
-Result<std::shared_ptr<const BlockWeights>> readWeights(
-    const BlockAttributes& a, const Tensor& codes, const Tensor& scale, const Tensor* zeroPoint, const Tensor* group)
+/// Looks at no element but those of g_idx.
+Status checkTensors(const BlockAttributes& a, const BlockTensors& t)
 {
-    auto w = std::make_shared<BlockWeights>();
-    const int64_t bytes = a.columns * a.blocks() * (a.blockSize * a.bits / 8);
-    if (codes.dtype() != DType::UInt8 || codes.count() != bytes)
-        return misfit("a weight", codes, bytes);
-    if (!isFloat(scale.dtype()) || scale.count() != a.columns * a.blocks())
-        return misfit("the scale", scale, a.columns * a.blocks());
-    w->codes = unpackRows(codes.data<uint8_t>(), a.columns, a.blocks() * a.blockSize, a.bits);
-    w->scale = toFloats(scale);
-    QS_CHECK(readZeroPoints(a, zeroPoint, *w));
-    if (group) {
-        if (!isInteger(group->dtype()) || group->count() < a.depth)
-            return misfit("g_idx", *group, a.depth);
-        for (int64_t k = 0; k < a.depth; ++k) {
-            const int64_t g = elementAsInt(*group, k);
-            if (g < 0 || g >= a.blocks())
-                return badInput(
-                    "g_idx holds " + std::to_string(g) + ", there are " + std::to_string(a.blocks()) + " blocks");
-            w->group.push_back(static_cast<int32_t>(g));
-        }
-    }
-    w->view = { w->codes.data(), w->scale.data(), w->zeroPoint.data(), group ? w->group.data() : nullptr, a.columns,
-        a.depth, a.blocks(), a.blockSize };
-    return std::shared_ptr<const BlockWeights>(std::move(w));
+    const int64_t count = a.columns * a.blocks(), bytes = a.columns * a.rowBytes();
+    if (t.codes.dtype() != DType::UInt8 || t.codes.count() != bytes)
+        return misfit("a weight", t.codes, bytes);
+    if (!isFloat(t.scale.dtype()) || t.scale.count() != count)
+        return misfit("the scale", t.scale, count);
+    const int64_t zeroBytes = a.columns * packedRowBytes(a.blocks(), a.bits);
+    if (!t.wholeZeroPoints() && t.zeroPoint->count() != count)
+        return misfit("the zero point", *t.zeroPoint, count);
+    if (t.wholeZeroPoints() && t.zeroPoint
+        && (t.zeroPoint->dtype() != DType::UInt8 || t.zeroPoint->count() != zeroBytes))
+        return misfit("the zero point", *t.zeroPoint, zeroBytes);
+    return t.group ? checkGroups(a, *t.group) : Status();
+}
+
+/// Of tensors that checkTensors() found no fault with.
+std::vector<float> zeroPointsOf(const BlockAttributes& a, const BlockTensors& t)
+{
+    if (!t.zeroPoint)
+        return std::vector<float>(static_cast<size_t>(a.columns * a.blocks()), static_cast<float>(1 << (a.bits - 1)));
+    if (!t.wholeZeroPoints())
+        return toFloats(*t.zeroPoint);
+    const auto codes = unpackRows(t.zeroPoint->data<uint8_t>(), a.columns, a.blocks(), a.bits);
+    return { codes.begin(), codes.end() };
 }
 
 /// Where ONNX Runtime's x64 kernels compute with 8-bit activations: accuracy level 4, except for what only its float
 /// path takes.
-bool quantizesRows(const BlockAttributes& a, const BlockWeights& w)
+bool quantizesRows(const BlockAttributes& a, const BlockTensors& t)
 {
-    return a.accuracy == 4 && w.group.empty() && w.wholeZeroPoints && codedRowBlock(a.bits, a.blockSize) > 0;
+    return a.accuracy == 4 && !t.group && t.wholeZeroPoints() && codedRowBlock(a.bits, a.blockSize) > 0;
 }
 
-/// The same weight in blocks as small as those of coded rows.
-BlockWeights inRowBlocks(const BlockAttributes& a, BlockWeights w)
+bool usesPanels(const BlockAttributes& a, const BlockTensors& t, KernelMode mode)
 {
-    const int64_t size = codedRowBlock(a.bits, a.blockSize);
-    const auto parts = static_cast<size_t>(a.blockSize / size);
-    for (std::vector<float>* values : { &w.scale, &w.zeroPoint }) {
-        std::vector<float> each;
-        each.reserve(values->size() * parts);
-        for (const float value : *values)
-            each.insert(each.end(), parts, value);
-        *values = std::move(each);
-    }
-    w.view.scale = w.scale.data();
-    w.view.zeroPoint = w.zeroPoint.data();
-    w.view.blocks *= static_cast<int64_t>(parts);
-    w.view.blockSize = size;
-    return w;
+    return quantizesRows(a, t) || (!t.group && mode != KernelMode::Reference && hasBlockRows());
+}
+
+std::vector<float> eachRepeated(const std::vector<float>& values, size_t times)
+{
+    std::vector<float> each;
+    each.reserve(values.size() * times);
+    for (const float value : values)
+        each.insert(each.end(), times, value);
+    return each;
 }
 
 /// What a product with prepared weights needs: panels of codes, or a product by `dense`, depth x columns.
@@ -135,7 +121,6 @@ struct PreparedWeights {
     bool codedRows = false; ///< with panels: rows are quantized
     std::shared_ptr<const InnerOp> product;
     Tensor dense;
-    std::string kernel() const { return product ? product->kernel() : codedRows ? "int8 blocks" : "float blocks"; }
 };
 
 Result<PreparedWeights> prepareDense(Tensor dense, KernelMode mode)
@@ -148,19 +133,46 @@ Result<PreparedWeights> prepareDense(Tensor dense, KernelMode mode)
     return p;
 }
 
-Result<PreparedWeights> prepare(const BlockAttributes& a, const BlockWeights& w, KernelMode mode)
+/// Panels in place of what lies in a mapped file: pages go as soon as their codes are packed, so that no weight is in
+/// memory twice.
+PreparedWeights preparePanels(const BlockAttributes& a, const BlockTensors& t)
 {
-    const bool coded = quantizesRows(a, w);
-    if (coded || (w.group.empty() && mode != KernelMode::Reference && hasBlockRows())) {
-        PreparedWeights p;
-        const bool split = coded && codedRowBlock(a.bits, a.blockSize) != a.blockSize;
-        p.panels = split ? packBlocks(inRowBlocks(a, w).view, static_cast<int>(a.bits))
-                         : packBlocks(w.view, static_cast<int>(a.bits));
-        p.codedRows = coded;
-        return p;
+    PreparedWeights p;
+    p.codedRows = quantizesRows(a, t);
+    std::vector<float> scale = toFloats(t.scale), zeroPoint = zeroPointsOf(a, t);
+    const int64_t blockSize = p.codedRows ? codedRowBlock(a.bits, a.blockSize) : a.blockSize;
+    if (const auto parts = static_cast<size_t>(a.blockSize / blockSize);
+        parts > 1) { // blocks as small as those of rows
+        scale = eachRepeated(scale, parts);
+        zeroPoint = eachRepeated(zeroPoint, parts);
     }
+    const StoredBlocks stored { t.codes.data<uint8_t>().data(), static_cast<int>(a.bits), scale.data(),
+        zeroPoint.data(), a.columns, a.depth, a.blocks() * (a.blockSize / blockSize), blockSize };
+    p.panels = panelsWithoutCodes(stored);
+    letPagesGo(t.scale.bytes());
+    constexpr int64_t kTogether = int64_t(4) << 20; // bytes of codes
+    const int64_t each = std::max<int64_t>(kTogether / a.rowBytes(), 1);
+    for (int64_t row = 0; row < a.columns; row += each) {
+        const int64_t end = std::min(a.columns, row + each);
+        packCodes(stored, row, end, *p.panels);
+        letPagesGo(t.codes.bytes().first(static_cast<size_t>(end * a.rowBytes())));
+    }
+    return p;
+}
+
+Result<PreparedWeights> prepare(const BlockAttributes& a, const BlockTensors& t, KernelMode mode)
+{
+    if (usesPanels(a, t, mode))
+        return preparePanels(a, t);
+    const auto codes = unpackRows(t.codes.data<uint8_t>(), a.columns, a.blocks() * a.blockSize, a.bits);
+    const std::vector<float> scale = toFloats(t.scale), zeroPoint = zeroPointsOf(a, t);
+    std::vector<int32_t> group;
+    for (int64_t k = 0; t.group && k < a.depth; ++k)
+        group.push_back(static_cast<int32_t>(elementAsInt(*t.group, k)));
+    const BlockCodes view { codes.data(), scale.data(), zeroPoint.data(), t.group ? group.data() : nullptr, a.columns,
+        a.depth, a.blocks(), a.blockSize };
     Tensor dense = Tensor::allocate(DType::Float32, { a.depth, a.columns });
-    dequantizeBlocks(w.view, dense.fill<float>().data());
+    dequantizeBlocks(view, dense.fill<float>().data());
     return prepareDense(std::move(dense), mode);
 }
 
@@ -242,24 +254,42 @@ Status runProduct(StepContext& s, const PreparedWeights& p, int64_t depth, const
     return {};
 }
 
+Result<BlockTensors> blockTensors(
+    const BlockAttributes& a, const Tensor& codes, const Tensor& scale, const Tensor* zeroPoint, const Tensor* group)
+{
+    BlockTensors t { codes, scale, {}, {} };
+    if (zeroPoint)
+        t.zeroPoint = *zeroPoint;
+    if (group)
+        t.group = *group;
+    QS_CHECK(checkTensors(a, t));
+    return t;
+}
+
 Result<LoweredNode> lowerMatMulNBits(const LowerContext& c)
 {
     QS_CHECK(needFloat(c.inputType(0)));
     QS_TRY(const BlockAttributes a, blockAttributes(c.node));
-    std::shared_ptr<const PreparedWeights> packed;
+    AtFirstRun<PreparedWeights> packed;
+    std::string kernel = "int8 blocks";
     const auto known = [&](size_t slot) { return !c.node.hasInput(slot) || c.constant(slot); };
     if (c.constant(1) && c.constant(2) && known(3) && known(4)) {
-        QS_TRY(const auto w, readWeights(a, *c.constant(1), *c.constant(2), c.constant(3), c.constant(4)));
-        QS_TRY(PreparedWeights p, prepare(a, *w, c.mode));
-        packed = std::make_shared<const PreparedWeights>(std::move(p));
+        QS_TRY(const auto t, blockTensors(a, *c.constant(1), *c.constant(2), c.constant(3), c.constant(4)));
+        if (usesPanels(a, t, c.mode)) {
+            packed = AtFirstRun<PreparedWeights>([a, t] { return preparePanels(a, t); });
+            kernel = quantizesRows(a, t) ? "int8 blocks" : "float blocks";
+        } else {
+            QS_TRY(const PreparedWeights p, prepare(a, t, c.mode));
+            packed = AtFirstRun<PreparedWeights>([p] { return p; });
+            kernel = p.product->kernel();
+        }
     }
-    const std::string kernel = packed ? packed->kernel() : "int8 blocks";
     return LoweredNode { [a, packed, mode = c.mode](StepContext& s) -> Status {
                             QS_CHECK(needInputs(s, 3));
                             if (packed)
                                 return runProduct(s, *packed, a.depth, s.input(5), mode);
-                            QS_TRY(const auto w, readWeights(a, s.in(1), s.in(2), s.input(3), s.input(4)));
-                            QS_TRY(const PreparedWeights p, prepare(a, *w, mode));
+                            QS_TRY(const auto t, blockTensors(a, s.in(1), s.in(2), s.input(3), s.input(4)));
+                            QS_TRY(const PreparedWeights p, prepare(a, t, mode));
                             return runProduct(s, p, a.depth, s.input(5), mode);
                         },
         c.mode == KernelMode::Reference ? "reference" : kernel };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/onnx/files/lost_pages.h"
+#include "core/base/files/mapped_pages.h"
 
 #include <csignal>
 #include <cstdint>
@@ -85,6 +85,38 @@ PageGuard::~PageGuard()
 {
     const std::lock_guard lock(g_guardedMutex);
     m_pages->end = 0;
+}
+
+namespace {
+
+/// The mapping that holds all of them, which the caller keeps in place by the mutex; null: none.
+const GuardedPages* mappingOf(std::span<const std::byte> bytes)
+{
+    const auto begin = reinterpret_cast<uintptr_t>(bytes.data()), end = begin + bytes.size();
+    for (const GuardedPages* pages = g_guarded.load(); pages; pages = pages->next)
+        if (begin >= pages->begin && end <= pages->end)
+            return pages;
+    return nullptr;
+}
+
+} // namespace
+
+bool isMapped(std::span<const std::byte> bytes)
+{
+    const std::lock_guard lock(g_guardedMutex);
+    return mappingOf(bytes) != nullptr;
+}
+
+void letPagesGo(std::span<const std::byte> bytes)
+{
+    const auto begin = reinterpret_cast<uintptr_t>(bytes.data()), end = begin + bytes.size();
+    const std::lock_guard lock(g_guardedMutex);
+    if (!mappingOf(bytes))
+        return;
+    const uintptr_t first = (begin + g_pageBytes - 1) / g_pageBytes * g_pageBytes;
+    const uintptr_t last = end / g_pageBytes * g_pageBytes;
+    if (first < last) // never written: what goes is a view of the file, or of the zeros in its place
+        madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 } // namespace qs

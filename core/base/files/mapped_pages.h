@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <span>
 
 namespace qs {
 
@@ -21,5 +22,11 @@ public:
 private:
     GuardedPages* m_pages;
 };
+
+/// Whoever has read `bytes` does not need them soon: pages that lie wholly inside them leave the process's memory and
+/// are read again from the file by the next one who looks. Nothing happens to bytes outside guarded mappings.
+void letPagesGo(std::span<const std::byte> bytes);
+/// They lie in a guarded mapping.
+bool isMapped(std::span<const std::byte> bytes);
 
 } // namespace qs
