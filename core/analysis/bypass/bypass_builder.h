@@ -83,6 +83,7 @@ private:
     std::string plainInput(const Node& node, size_t slot) const; ///< its own; "" = none
     /// The float partner's weight, columns last, of a product whose weight is stored in blocks.
     std::optional<std::string> blockWeightFor(const Node& node);
+    Tensor columnsOf(ValueId codes, const Tensor& rows) const;
     DType realType(ValueId value) const; ///< float16 and bfloat16 as they are, else float32
     DType realTypeOfCodes(ValueId codes) const;
     bool isSoftmaxByAxis(const Node& node) const;

@@ -4,10 +4,24 @@
 #include "core/graph/domains.h"
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 /// Operators that take floats, give floats and quantize inside.
 namespace qs {
+
+/// A weight the other way round: the float model's own where that is the same, which is in memory once then.
+Tensor BypassBuilder::columnsOf(ValueId codes, const Tensor& rows) const
+{
+    Tensor columns = exchangedAxes(rows);
+    bool transposed = false;
+    const auto index = m_pair.quantView->ofQuantized(codes);
+    const Tensor* partner = index ? floatPartner(*index, transposed) : nullptr;
+    const bool same = partner && partner->dtype() == DType::Float32 && partner->layout() == Layout::Plain
+        && partner->shape() == columns.shape()
+        && std::memcmp(partner->bytes().data(), columns.bytes().data(), columns.byteCount()) == 0;
+    return same ? *partner : columns;
+}
 
 /// What the operator multiplies by, as the float model has it: where the stored form cannot be told in scales and zero
 /// points (rows in another order, tables of values), the partner has to be known.
@@ -17,8 +31,10 @@ std::optional<std::string> BypassBuilder::blockWeightFor(const Node& node)
     if (m_draft.constant(name))
         return name;
     const DType type = realType(node.outputs[0]);
-    if (const auto weight = floatInput(node, 1)) {
-        m_draft.setConstant(name, convertedTo(exchangedAxes(*m_draft.constant(*weight)), type));
+    if (const auto rows = floatInput(node, 1)) {
+        m_draft.setConstant(name, convertedTo(columnsOf(node.inputs[1], *m_draft.constant(*rows)), type));
+        if (m_plan.graph().value(node.inputs[1]).uses.size() == 1)
+            m_draft.removeConstant(*rows);
         return name;
     }
     const NodeId id = m_plan.graph().value(node.outputs[0]).producer;

@@ -3,6 +3,8 @@
 
 #include "core/tensor/convert.h"
 
+#include <algorithm>
+
 namespace qs {
 
 const float* asFloats(
@@ -63,9 +65,13 @@ Tensor exchangedAxes(const Tensor& matrix)
     Tensor out = Tensor::allocate(DType::Float32, { matrix.dim(1), matrix.dim(0) });
     const auto from = matrix.data<float>();
     const auto to = out.fill<float>();
-    for (int64_t r = 0; r < matrix.dim(0); ++r)
-        for (int64_t c = 0; c < matrix.dim(1); ++c)
-            to[size_t(c * matrix.dim(0) + r)] = from[size_t(r * matrix.dim(1) + c)];
+    const int64_t rows = matrix.dim(0), columns = matrix.dim(1);
+    constexpr int64_t kTile = 16; // whose lines stay in the nearest cache
+    for (int64_t firstRow = 0; firstRow < rows; firstRow += kTile)
+        for (int64_t firstColumn = 0; firstColumn < columns; firstColumn += kTile)
+            for (int64_t c = firstColumn; c < std::min(columns, firstColumn + kTile); ++c)
+                for (int64_t r = firstRow; r < std::min(rows, firstRow + kTile); ++r)
+                    to[size_t(c * rows + r)] = from[size_t(r * columns + c)];
     return out;
 }
 

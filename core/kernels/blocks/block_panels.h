@@ -56,7 +56,7 @@ struct CodedRows {
 void codeRow(const float* x, int64_t depth, int64_t row, CodedRows& out) noexcept;
 
 /// y[m * b.rows + r] = sum over blocks of a's scale * b's scale * (sum of products of codes, zero points taken off):
-/// integers are summed exactly, the blocks in double, in order. Equal bits on every CPU. Zero points must be integers,
+/// integers are summed exactly, the blocks in double, in order. Equal bits on every CPU. Zero points must be codes,
 /// blockSize at most 2^15. Only rows r of panels firstPanel .. lastPanel - 1.
 void multiplyCodesReference(
     const CodedRows& a, const BlockPanels& b, int64_t firstPanel, int64_t lastPanel, float* y) noexcept;

@@ -121,10 +121,13 @@ void multiply(const CodedRows& a, const BlockPanels& b, int64_t firstPanel, int6
                 const int8_t* codes = a.codes.data() + (m * b.blocks + block) * b.blockSize;
                 (b.halves ? sumBlock<true> : sumBlock<false>)(codes, b.block(panel, block), b.blockSize, sums);
                 const auto at = static_cast<size_t>(m * b.blocks + block);
+                const int64_t parameters = (panel * b.blocks + block) * kBlockPanel;
+                const uint8_t* zeroCodes = b.zeroCode.empty() ? nullptr : b.zeroCode.data() + parameters;
                 for (int64_t r = 0; r < count; ++r) {
-                    const int32_t taken = static_cast<int32_t>(b.zeroPointOf(first + r, block)) * a.sum[at];
-                    const int32_t sum = sums[size_t(2 * r)] + sums[size_t(2 * r + 1)] - taken;
-                    total[size_t(r)] += double(a.scale[at]) * double(b.scaleOf(first + r, block)) * double(sum);
+                    const int32_t zeroPoint = zeroCodes ? zeroCodes[r] : static_cast<int32_t>(b.zeroPointOfAll);
+                    const int32_t sum = sums[size_t(2 * r)] + sums[size_t(2 * r + 1)] - zeroPoint * a.sum[at];
+                    const double scale = b.scale[static_cast<size_t>(parameters + r)];
+                    total[size_t(r)] += double(a.scale[at]) * scale * double(sum);
                 }
             }
             std::copy_n(total.begin(), count, y + m * b.rows + first);
