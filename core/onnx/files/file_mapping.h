@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/files/opened_file.h"
 #include "core/base/files/mapped_pages.h"
+#include "core/base/files/opened_file.h"
 
 #include <cstddef>
 #include <memory>
