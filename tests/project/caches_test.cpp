@@ -3,6 +3,7 @@
 #include "core/base/files/atomic_file.h"
 #include "core/base/issue_text.h"
 #include "core/onnx/write/export.h"
+#include "core/project/quantize/fixed_inputs.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "tests/support/helper_call.h"
 #include "tests/support/small_model.h"
@@ -52,6 +53,27 @@ test::Prepared layer(int64_t bits, bool perChannel)
         .finish();
 }
 
+/// A model that does nothing but take a past of `width`.
+Graph reader(int64_t width)
+{
+    GraphBuilder builder;
+    Dims dims = toDims({ 1, 2, 1, width });
+    dims[0] = dims[2] = Dim {};
+    builder.setType(builder.value("past"), { DType::Float32, dims, {} });
+    builder.addInput(builder.value("past"));
+    return std::move(builder).finish().value();
+}
+
+struct OnePast : DataSource {
+    explicit OnePast(Shape shape)
+        : past(Tensor::allocate(DType::Float32, std::move(shape)))
+    {
+        m_samples = m_feeds = 1;
+    }
+    Result<Feed> feed(size_t) const override { return Feed { { past } }; }
+    Tensor past;
+};
+
 } // namespace
 
 class ComparedCachesTests : public QObject {
@@ -59,6 +81,7 @@ class ComparedCachesTests : public QObject {
 private slots:
     void codesAreComparedAsNumbers_data();
     void codesAreComparedAsNumbers();
+    void emptyPastsFitAnyWidth();
 
 private:
     std::string write(const char* name, const test::Prepared& made);
@@ -111,6 +134,17 @@ void ComparedCachesTests::codesAreComparedAsNumbers()
         QVERIFY(tensor != c.activations.end() && tensor->accumulated.sqnrDb.has_value());
         QCOMPARE(*tensor->accumulated.sqnrDb, db);
     }
+}
+
+/// Caches of 4 bits are half as wide as those of floats; a past that holds something has to fit.
+void ComparedCachesTests::emptyPastsFitAnyWidth()
+{
+    const auto shapeOf = [](const Shape& data) {
+        const auto known = commonInputs(OnePast(data), reader(32), reader(16), {});
+        return known.ok() ? known->shapes.at("past") : Shape {};
+    };
+    QCOMPARE(shapeOf({ 1, 2, 0, 32 }), (Shape { 1, 2, 0, 16 }));
+    QCOMPARE(shapeOf({ 1, 2, 3, 32 }), (Shape { 1, 2, 3, 32 }));
 }
 
 QTEST_GUILESS_MAIN(ComparedCachesTests)

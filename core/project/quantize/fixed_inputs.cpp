@@ -140,6 +140,16 @@ Result<std::vector<Common>> commonOf(const DataSource& data)
     return all;
 }
 
+/// What holds nothing fits caches of any width: an empty past comes for the float and the quantized model alike.
+Shape fittedEmpty(Shape shape, const std::optional<Dims>& dims)
+{
+    if (std::ranges::find(shape, 0) != shape.end() && dims && dims->size() == shape.size())
+        for (size_t i = 0; i < shape.size(); ++i)
+            if (shape[i] != 0 && (*dims)[i].known())
+                shape[i] = (*dims)[i].value;
+    return shape;
+}
+
 std::vector<std::string> fedInputs(const Graph& graph, const CarryNames& carry)
 {
     std::vector<std::string> names;
@@ -201,10 +211,11 @@ Result<KnownInputs> commonInputs(
         const size_t place = named == given.end() ? i : static_cast<size_t>(named - given.begin());
         if (place >= all.size() || all[place].first)
             continue;
-        if (all[place].value && inputType(graph, wanted[i])->dtype == all[place].value->dtype())
+        const ValueType& type = *inputType(graph, wanted[i]);
+        if (all[place].value && type.dtype == all[place].value->dtype())
             known.values.emplace(wanted[i], *all[place].value);
         else if (all[place].shape)
-            known.shapes.emplace(wanted[i], *all[place].shape);
+            known.shapes.emplace(wanted[i], fittedEmpty(*all[place].shape, type.dims));
     }
     for (ValueId id : graph.inputs())
         if (const Value& input = graph.value(id); isCarried(carry, input.name) && input.type.dims) {
