@@ -76,6 +76,8 @@ private slots:
     void features();
     void categories();
     void experts();
+    void expertsRoundRows_data();
+    void expertsRoundRows();
 };
 
 void LowerMlTests::treesAddUp()
@@ -303,6 +305,50 @@ void LowerMlTests::experts()
     QVERIFY(close(numbers(run(q)), { -1, -1 }));
     q.node.attributes.set("quant_type", std::string("fp8"));
     QVERIFY(refusal(q).contains("fp8"));
+}
+
+void LowerMlTests::expertsRoundRows_data()
+{
+    QTest::addColumn<int>("bits");
+    QTest::addColumn<int>("block");
+    QTest::addColumn<int>("level");
+    QTest::addColumn<bool>("rounds");
+    QTest::newRow("4 bits as floats") << 4 << 16 << 0 << false;
+    QTest::newRow("4 bits at level 4") << 4 << 16 << 4 << true;
+    QTest::newRow("4 bits at level 1") << 4 << 16 << 1 << false;
+    QTest::newRow("4 bits, whole rows") << 4 << 0 << 4 << false;
+    QTest::newRow("8 bits") << 8 << 16 << 0 << true;
+    QTest::newRow("8 bits, blocks of 512") << 8 << 512 << 0 << false;
+}
+
+/// One expert whose first product sums the row up, and whose second hands that on: of 127 and 0.25s in one block of
+/// eight bits nothing but the 127 is left.
+void LowerMlTests::expertsRoundRows()
+{
+    QFETCH(const int, bits);
+    QFETCH(const int, block);
+    QFETCH(const int, level);
+    QFETCH(const bool, rounds);
+    const int64_t depth = std::max(block, 16), bytes = depth * bits / 8;
+    const uint8_t zero = bits == 4 ? 0x88 : 0x80, one = bits == 4 ? 0x99 : 0x81;
+    std::vector<uint8_t> in(size_t(depth * bytes), zero), out = in;
+    std::fill_n(in.begin(), bytes, one);
+    out[0] = bits == 4 ? 0x89 : 0x81;
+    const Tensor scale
+        = Tensor::of<float>(block ? Shape { 1, depth, 1 } : Shape { 1, depth }, std::vector(size_t(depth), 1.0f));
+    std::vector<float> x(size_t(depth), 0.25f);
+    x[3] = 127;
+    NodeCase c = makeCase("QMoE",
+        { rows(depth, x), rows(1, { 7 }), Tensor::of<uint8_t>({ 1, depth, bytes }, in), scale, {},
+            Tensor::of<uint8_t>({ 1, depth, bytes }, out), scale },
+        1, kMicrosoftDomain);
+    c.node.attributes.set("activation_type", std::string("identity"));
+    for (const auto& [name, value] :
+        { std::pair { "expert_weight_bits", bits }, { "block_size", block }, { "accuracy_level", level } })
+        c.node.attributes.set(name, int64_t(value));
+    QCOMPARE(numbers(run(c))[0], rounds ? 127 : 127 + 0.25 * double(depth - 1));
+    c.node.attributes.set("swiglu_limit_after_activation", int64_t(1));
+    QVERIFY(refusal(c).contains("swiglu_limit_after_activation"));
 }
 
 int runLowerMlTests(int argc, char** argv)

@@ -28,6 +28,7 @@ struct ExpertStep {
     bool quantized = false;
     std::array<int64_t, 3> bits {};
     int64_t block = 0; ///< 0: a row has one scale
+    int64_t accuracyLevel = 0;
     std::array<Tensor, 3> ready; ///< weights that were constant, as floats
     std::array<ExpertSlots, 3> slots;
 };
@@ -82,6 +83,15 @@ Result<Tensor> expertWeights(
     return constantFloats(*weights);
 }
 
+/// Elements of a row that share a scale where what is multiplied is rounded to eight bits, as by MatMulNBits of
+/// accuracy level 4; 0: it stays as it is. Source: ONNX Runtime's operator documentation, measured on 1.32.
+int64_t roundedBlock(const ExpertStep& step, size_t part)
+{
+    constexpr int64_t kLargest = 256;
+    const bool rounds = step.bits[part] == 8 || (step.bits[part] == 4 && step.accuracyLevel == 4);
+    return step.quantized && rounds && step.block <= kLargest ? step.block : 0;
+}
+
 /// One product of all experts.
 struct ExpertLayer {
     Tensor weights; ///< invalid: there is none
@@ -126,8 +136,7 @@ Result<ExpertLayer> expertLayer(const ExpertStep& step, const StepContext& c, si
     if (!layer.weights.valid()) {
         QS_TRY(layer.weights, expertWeights(step, part, c.input(s.weights), input(s.scales), input(s.zeroPoints)));
     }
-    // ONNX Runtime multiplies by blocks of eight bits as MatMulNBits of accuracy level 4 does.
-    layer.block = step.quantized && step.bits[part] == 8 ? step.block : 0;
+    layer.block = roundedBlock(step, part);
     if (const Tensor* bias = c.input(s.bias))
         layer.bias = toDoubles(*bias);
     if (!layer.bias.empty() && layer.bias.size() != static_cast<size_t>(layer.weights.dim(0)) * layer.rows())
@@ -237,12 +246,15 @@ Result<LoweredNode> lowerExperts(const LowerContext& context)
     step.fusion = step.function.kind == ExpertActivation::Swiglu ? a.integer("swiglu_fusion", 0) : 0;
     if (step.fusion < 0 || step.fusion > 2 || a.integer("use_sparse_mixer", 0) != 0)
         return badInput("use_sparse_mixer, or a swiglu_fusion other than 0, 1 and 2, is not supported");
+    if (a.integer("swiglu_limit_after_activation", 0) != 0)
+        return badInput("swiglu_limit_after_activation is not supported, nor by ONNX Runtime on a CPU");
     if (a.text("quant_type", "int") != "int" || a.integer("weights_prepacked", -1) == 1)
         return badInput(
             "weights of quant_type " + a.text("quant_type", "int") + ", or laid out for one device, are not supported");
     step.slots = step.quantized ? std::array<ExpertSlots, 3> { { { 2, 4, 3, 11 }, { 5, 7, 6, 12 }, { 8, 10, 9, 13 } } }
                                 : std::array<ExpertSlots, 3> { { { 2, 3 }, { 4, 5 }, { 6, 7 } } };
     step.block = std::max<int64_t>(a.integer("block_size", 0), 0);
+    step.accuracyLevel = a.integer("accuracy_level", 0);
     for (size_t part = 0; part < 3; ++part) {
         step.bits[part]
             = a.integer("fc" + std::to_string(part + 1) + "_expert_weight_bits", a.integer("expert_weight_bits", 4));
