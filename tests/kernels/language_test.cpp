@@ -29,6 +29,7 @@ private slots:
     void cacheCodes_data();
     void cacheCodes();
     void rotary();
+    void recurrentIsAttention_data();
     void recurrentIsAttention();
     void losses();
     void products();
@@ -135,22 +136,47 @@ void LanguageTests::rotary()
     QCOMPARE(y, (std::vector<float> { -2, 1, 3, 4, 5 }));
 }
 
+void LanguageTests::recurrentIsAttention_data()
+{
+    QTest::addColumn<int>("queries");
+    QTest::addColumn<int>("keys");
+    QTest::addColumn<int>("values");
+    QTest::newRow("as many") << 2 << 2 << 2;
+    QTest::newRow("queries share states") << 4 << 2 << 2;
+    QTest::newRow("states share queries and keys") << 2 << 2 << 4;
+    QTest::newRow("states share queries") << 1 << 4 << 4;
+    QTest::newRow("states share a key") << 4 << 1 << 2;
+}
+
 void LanguageTests::recurrentIsAttention()
 {
-    // Without gates the state is the sum of all pairs so far: causal attention without softmax.
+    // Without gates the state is the sum of all pairs so far: causal attention without softmax. Several queries share a
+    // state, or several states a query; several states may share a key.
+    QFETCH(const int, queries);
+    QFETCH(const int, keys);
+    QFETCH(const int, values);
     RandomData random { 7 };
-    const LinearAttentionShape s { 2, 5, 4, 2, 3, 2, 0, 0, 0.5 };
-    const auto q = random.floats<double>(2 * 5 * 4 * 3), k = random.floats<double>(2 * 5 * 2 * 3),
-               v = random.floats<double>(2 * 5 * 2 * 2);
-    std::vector<double> state(2 * 2 * 3 * 2, 0.0), y(2 * 5 * 4 * 2), expected;
+    const LinearAttentionShape s { .batch = 2,
+        .tokens = 5,
+        .keySize = 3,
+        .valueSize = 2,
+        .queries = queries,
+        .keys = keys,
+        .values = values,
+        .scale = 0.5 };
+    const int heads = std::max(queries, values);
+    const auto noise = [&](int count) { return random.floats<double>(size_t(2 * 5 * count)); };
+    const auto q = noise(queries * 3), k = noise(keys * 3), v = noise(values * 2);
+    std::vector<double> state(size_t(2 * values * 3 * 2), 0.0), y(size_t(2 * 5 * heads * 2)), expected;
     linearAttention<double>(s, { q.data(), k.data(), v.data(), nullptr, nullptr, state.data(), y.data() });
-    for (int64_t i = 0; i < int64_t(y.size()); ++i) {
-        const int64_t m = i % 2, h = i / 2 % 4, t = i / 8 % 5, b = i / 40;
+    for (int i = 0; i < int(y.size()); ++i) {
+        const int m = i % 2, h = i / 2 % heads, token = i / (2 * heads), first = token / 5 * 5;
+        const int query = h / (heads / queries), value = h / (heads / values), key = value / (values / keys);
         double sum = 0;
-        for (int64_t past = 0; past <= t; ++past)
-            for (int64_t d = 0; d < 3; ++d)
-                sum += q[size_t(((b * 5 + t) * 4 + h) * 3 + d)] * k[size_t(((b * 5 + past) * 2 + h / 2) * 3 + d)]
-                    * v[size_t(((b * 5 + past) * 2 + h / 2) * 2 + m)];
+        for (int past = first; past <= token; ++past)
+            for (int d = 0; d < 3; ++d)
+                sum += q[size_t((token * queries + query) * 3 + d)] * k[size_t((past * keys + key) * 3 + d)]
+                    * v[size_t((past * values + value) * 2 + m)];
         expected.push_back(0.5 * sum);
     }
     const std::string different = test::difference<double>(y, expected, 1e-12);

@@ -46,6 +46,7 @@ private slots:
     void dft();
     void stft();
     void windowsAndMel();
+    void linearAttention();
 };
 
 void SequenceOpsTest::recurrent()
@@ -98,6 +99,18 @@ void SequenceOpsTest::windowsAndMel()
     QCOMPARE(dimsOf("HammingWindow", { number(-1) }), QString("issue"));
     const Fact edge = ofShape({});
     QCOMPARE(dimsOf("MelWeightMatrix", { number(8), number(16), number(8192), edge, edge }), QString("9x8"));
+}
+
+void SequenceOpsTest::linearAttention()
+{
+    const auto of = [](int64_t queries, int64_t values) {
+        return dimsOf("LinearAttention",
+            { ofShape({ 2, 5, queries * 4 }), ofShape({ 2, 5, queries * 4 }), ofShape({ 2, 5, values * 3 }) },
+            { { "q_num_heads", queries }, { "kv_num_heads", values } }, 27, 2);
+    };
+    QCOMPARE(of(4, 2), QString("2x5x12 2x2x4x3"));
+    QCOMPARE(of(2, 4), QString("2x5x12 2x4x4x3"));
+    QCOMPARE(of(2, 3), QString("issue"));
 }
 
 int runSequenceOpsTests(int argc, char** argv)

@@ -63,15 +63,15 @@ template <class T> struct HeadStep {
 template <class T> void linearAttention(const LinearAttentionShape& s, const LinearAttentionData<T>& d)
 {
     std::vector<T> value(size_t(s.valueSize)), held(size_t(s.valueSize));
-    const int64_t group = s.heads / s.keyHeads;
+    const int64_t readers = s.outputs() / s.values; ///< of a state
     for (int64_t b = 0; b < s.batch; ++b)
-        for (int64_t h = 0; h < s.keyHeads; ++h) {
-            HeadStep<T> step { s, d.state + (b * s.keyHeads + h) * s.keySize * s.valueSize };
+        for (int64_t h = 0; h < s.values; ++h) {
+            HeadStep<T> step { s, d.state + (b * s.values + h) * s.keySize * s.valueSize };
             for (int64_t t = b * s.tokens; t < (b + 1) * s.tokens; ++t) {
-                const T* key = d.k + (t * s.keyHeads + h) * s.keySize;
-                std::copy_n(d.v + (t * s.keyHeads + h) * s.valueSize, s.valueSize, value.data());
+                const T* key = d.k + (t * s.keys + h * s.keys / s.values) * s.keySize;
+                std::copy_n(d.v + (t * s.values + h) * s.valueSize, s.valueSize, value.data());
                 if (s.decays > 0)
-                    step.decay(d.decay + (t * s.keyHeads + h) * s.decays);
+                    step.decay(d.decay + (t * s.values + h) * s.decays);
                 if (s.rates > 0) {
                     step.read(key, held.data());
                     const T rate = d.rate[t * s.rates + (s.rates == 1 ? 0 : h)];
@@ -79,9 +79,9 @@ template <class T> void linearAttention(const LinearAttentionShape& s, const Lin
                         value[m] = rate * (value[m] - held[m]);
                 }
                 step.write(key, value.data());
-                for (int64_t g = h * group; g < (h + 1) * group; ++g) {
-                    T* y = d.y + (t * s.heads + g) * s.valueSize;
-                    step.read(d.q + (t * s.heads + g) * s.keySize, y);
+                for (int64_t g = h * readers; g < (h + 1) * readers; ++g) {
+                    T* y = d.y + (t * s.outputs() + g) * s.valueSize;
+                    step.read(d.q + (t * s.queries + g * s.queries / s.outputs()) * s.keySize, y);
                     std::transform(y, y + s.valueSize, y, [&](T v) { return T(s.scale) * v; });
                 }
             }

@@ -23,12 +23,16 @@ void rotaryEmbed(
 /// Attention by a recurrent state of keySize x valueSize a head. Source: Yang et al., Gated Delta Networks; ONNX
 /// LinearAttention.
 struct LinearAttentionShape {
-    int64_t batch = 1, tokens = 0, heads = 1, keyHeads = 1, keySize = 0, valueSize = 0;
-    int64_t decays = 0; ///< decay exponents a key head: 0 (none), 1 or keySize
-    int64_t rates = 0; ///< update rates a token: 0 (none: no delta rule), 1 or keyHeads
+    int64_t batch = 1, tokens = 0, keySize = 0, valueSize = 0;
+    int64_t queries = 1, keys = 1, values = 1; ///< heads; values, each with a state, are a multiple of keys
+    int64_t decays = 0; ///< decay exponents a state: 0 (none), 1 or keySize
+    int64_t rates = 0; ///< update rates a token: 0 (none: no delta rule), 1 or `values`
     double scale = 1;
+    /// Several queries share a state, or several states a query.
+    int64_t outputs() const { return queries > values ? queries : values; }
 };
-/// q: batch x tokens x heads x keySize; k, v and y likewise; state: batch x keyHeads x keySize x valueSize, updated.
+/// q: batch x tokens x queries x keySize; k, v and y (of outputs() heads) likewise; state: batch x values x keySize x
+/// valueSize, updated.
 template <class T> struct LinearAttentionData {
     const T *q = nullptr, *k = nullptr, *v = nullptr, *decay = nullptr, *rate = nullptr;
     T* state = nullptr;

@@ -86,9 +86,9 @@ Result<Facts> inferLinearAttention(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 3));
     const Attributes& a = c.node.attributes;
-    const int64_t heads = a.integer("q_num_heads", 0), keyHeads = a.integer("kv_num_heads", 0);
-    if (heads <= 0 || keyHeads <= 0 || heads % keyHeads != 0)
-        return inferIssue(c.node, "q_num_heads must be a multiple of kv_num_heads");
+    const int64_t queries = a.integer("q_num_heads", 0), values = a.integer("kv_num_heads", 0);
+    if (queries <= 0 || values <= 0 || (queries % values != 0 && values % queries != 0))
+        return inferIssue(c.node, "of q_num_heads and kv_num_heads one must be a multiple of the other");
     const Fact &q = *c.input(0), &v = *c.input(2);
     const Fact* past = c.input(3);
     Facts out { fact(q.dtype), fact(past ? past->dtype : q.dtype) };
@@ -96,10 +96,10 @@ Result<Facts> inferLinearAttention(const InferContext& c)
         return out;
     if (q.dims->size() != 3 || v.dims->size() != 3)
         return inferIssue(c.node, "its inputs need rank 3");
-    const Dim valueSize = over((*v.dims)[2], keyHeads);
-    out[0].dims
-        = Dims { (*q.dims)[0], (*q.dims)[1], valueSize.known() ? knownDim(valueSize.value * heads) : unknownDim() };
-    out[1].dims = Dims { (*q.dims)[0], knownDim(keyHeads), over((*q.dims)[2], heads), valueSize };
+    const Dim valueSize = over((*v.dims)[2], values);
+    out[0].dims = Dims { (*q.dims)[0], (*q.dims)[1],
+        valueSize.known() ? knownDim(valueSize.value * std::max(queries, values)) : unknownDim() };
+    out[1].dims = Dims { (*q.dims)[0], knownDim(values), over((*q.dims)[2], queries), valueSize };
     return out;
 }
 

@@ -142,7 +142,7 @@ Status runTensorScatter(const Node& node, KernelMode, StepContext& s)
 
 struct LinearAttentionStep {
     KernelMode mode;
-    int64_t heads, keyHeads;
+    int64_t queries, values; ///< heads
     float scale;
     bool gated, delta;
 };
@@ -151,16 +151,17 @@ Result<LinearAttentionShape> linearShape(const LinearAttentionStep& step, const 
 {
     const Tensor &q = c.in(0), &k = c.in(1), &v = c.in(2);
     LinearAttentionShape s;
-    s.heads = step.heads;
-    s.keyHeads = step.keyHeads;
-    bool fits = q.rank() == 3 && k.rank() == 3 && v.rank() == 3;
+    s.queries = step.queries;
+    s.values = step.values;
+    bool fits = q.rank() == 3 && k.rank() == 3 && v.rank() == 3 && q.dim(2) >= s.queries;
     if (fits) {
         s.batch = q.dim(0);
         s.tokens = q.dim(1);
-        s.keySize = q.dim(2) / s.heads;
-        s.valueSize = v.dim(2) / s.keyHeads;
-        fits = k.shape() == Shape { s.batch, s.tokens, s.keyHeads * s.keySize } && q.dim(2) == s.heads * s.keySize
-            && v.shape() == Shape { s.batch, s.tokens, s.keyHeads * s.valueSize };
+        s.keySize = q.dim(2) / s.queries;
+        s.valueSize = v.dim(2) / s.values;
+        s.keys = k.dim(2) / s.keySize;
+        fits = k.shape() == Shape { s.batch, s.tokens, s.keys * s.keySize } && q.dim(2) == s.queries * s.keySize
+            && v.shape() == Shape { s.batch, s.tokens, s.values * s.valueSize } && s.keys > 0 && s.values % s.keys == 0;
     }
     if (!fits)
         return badInput("queries " + shapeText(q.shape()) + ", keys " + shapeText(k.shape()) + " and values "
@@ -168,12 +169,12 @@ Result<LinearAttentionShape> linearShape(const LinearAttentionStep& step, const 
     if ((c.input(4) != nullptr) != step.gated || (c.input(5) != nullptr) != step.delta)
         return badInput("its inputs decay and beta do not fit its update_rule");
     if (step.gated)
-        s.decays = c.in(4).count() / std::max<int64_t>(s.batch * s.tokens * s.keyHeads, 1);
+        s.decays = c.in(4).count() / std::max<int64_t>(s.batch * s.tokens * s.values, 1);
     if (step.delta)
         s.rates = c.in(5).count() / std::max<int64_t>(s.batch * s.tokens, 1);
-    const Shape state { s.batch, s.keyHeads, s.keySize, s.valueSize };
-    if ((s.decays > 1 && s.decays != s.keySize) || (s.rates > 1 && s.rates != s.keyHeads)
-        || (step.gated && c.in(4).count() != s.batch * s.tokens * s.keyHeads * s.decays)
+    const Shape state { s.batch, s.values, s.keySize, s.valueSize };
+    if ((s.decays > 1 && s.decays != s.keySize) || (s.rates > 1 && s.rates != s.values)
+        || (step.gated && c.in(4).count() != s.batch * s.tokens * s.values * s.decays)
         || (step.delta && c.in(5).count() != s.batch * s.tokens * s.rates) || (c.input(3) && c.in(3).shape() != state))
         return badInput("the shape of its decay, beta or past_state does not fit");
     s.scale = step.scale != 0 ? double(step.scale) : 1 / std::sqrt(double(s.keySize));
@@ -192,13 +193,13 @@ Status runLinearAttention(const LinearAttentionStep& step, StepContext& c)
         const Tensor q = asWork<W>(c, c.in(0)), k = asWork<W>(c, c.in(1)), v = asWork<W>(c, c.in(2));
         const Tensor decay = step.gated ? asWork<W>(c, c.in(4)) : Tensor();
         const Tensor rate = step.delta ? asWork<W>(c, c.in(5)) : Tensor();
-        Tensor state = c.allocate(dtypeOf<W>(), { s.batch, s.keyHeads, s.keySize, s.valueSize });
+        Tensor state = c.allocate(dtypeOf<W>(), { s.batch, s.values, s.keySize, s.valueSize });
         const Tensor past = c.input(3) ? asWork<W>(c, c.in(3)) : Tensor();
         if (past.valid())
             std::ranges::copy(past.data<W>(), state.fill<W>().begin());
         else
             std::ranges::fill(state.fill<W>(), W(0));
-        Tensor y = c.allocate(dtypeOf<W>(), { s.batch, s.tokens, s.heads * s.valueSize });
+        Tensor y = c.allocate(dtypeOf<W>(), { s.batch, s.tokens, s.outputs() * s.valueSize });
         linearAttention<W>(s,
             { q.data<W>().data(), k.data<W>().data(), v.data<W>().data(), dataOrNull<W>(decay), dataOrNull<W>(rate),
                 state.fill<W>().data(), y.fill<W>().data() });
@@ -220,8 +221,8 @@ Result<LoweredNode> lowerLinearAttention(const LowerContext& context)
         return badInput("state_window is not 0, which ONNX Runtime computes on GPUs alone");
     const LinearAttentionStep step { context.mode, a.integer("q_num_heads", 0), a.integer("kv_num_heads", 0),
         a.real("scale", 0), rule.starts_with("gated"), rule.ends_with("delta") };
-    if (step.keyHeads <= 0 || step.heads <= 0 || step.heads % step.keyHeads != 0)
-        return badInput("q_num_heads must be a multiple of kv_num_heads");
+    if (step.values <= 0 || step.queries <= 0 || (step.queries % step.values != 0 && step.values % step.queries != 0))
+        return badInput("of q_num_heads and kv_num_heads one must be a multiple of the other");
     return LoweredNode { [step](StepContext& c) { return runLinearAttention(step, c); }, "recurrent attention" };
 }
 
