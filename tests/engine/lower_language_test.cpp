@@ -64,6 +64,71 @@ NodeCase sliding(const Tensor& queries, const Tensor& keys, const Tensor& values
     return c;
 }
 
+NodeCase recurrentNode(int64_t queries, int64_t values, int64_t tokens, const char* rule, const char* domain)
+{
+    const std::string_view name(rule);
+    const Tensor none;
+    NodeCase c = makeCase("LinearAttention",
+        { noise({ 2, tokens, queries * 4 }), noise({ 2, tokens, queries * 4 }), noise({ 2, tokens, values * 3 }), none,
+            name.starts_with("gated") ? noise({ 2, tokens, values }) : none,
+            name.ends_with("delta") ? noise({ 2, tokens, values }) : none },
+        2, domain);
+    c.node.attributes.set("q_num_heads", queries);
+    c.node.attributes.set("kv_num_heads", values);
+    c.node.attributes.set("update_rule", std::string(name));
+    return c;
+}
+
+Tensor zeros(Shape shape)
+{
+    Tensor t = Tensor::allocate(DType::Float32, std::move(shape));
+    std::ranges::fill(t.fill<float>(), 0.0f);
+    return t;
+}
+
+/// Rows [0, count) of one sample along the axis before the last one, whatever is in front.
+Tensor firstRows(const Tensor& t, int64_t sample, int64_t count)
+{
+    Shape shape = t.shape();
+    const size_t axis = shape.size() - 2;
+    const int64_t rows = shape[axis], width = shape.back(), lines = t.count() / (t.dim(0) * rows * width);
+    shape[0] = 1;
+    shape[axis] = count;
+    std::vector<float> kept;
+    for (int64_t line = sample * lines; line < (sample + 1) * lines; ++line) {
+        const float* from = t.data<float>().data() + line * rows * width;
+        kept.insert(kept.end(), from, from + count * width);
+    }
+    return Tensor::of<float>(std::move(shape), kept);
+}
+
+/// Chunks of a prompt behind caches, of which `counts` tokens count.
+struct Chunk {
+    std::vector<int32_t> past, counts;
+    int64_t room = 8, window = -1;
+    bool slides = false, turns = false;
+    int64_t tokens = 3;
+};
+
+/// `states`: queries, keys, values and caches; `counts` may be invalid.
+NodeCase chunkNode(const Chunk& c, std::vector<Tensor> states, const std::vector<int32_t>& totals, int64_t total,
+    const std::vector<Tensor>& angles, const Tensor& counts)
+{
+    states.push_back(Tensor::of<int32_t>({ int64_t(totals.size()) }, totals));
+    states.push_back(Tensor::of<int32_t>({}, { int32_t(total) }));
+    states.resize(17);
+    if (c.turns)
+        std::ranges::copy(angles, states.begin() + 7);
+    states[16] = counts;
+    NodeCase made = makeCase("GroupQueryAttention", std::move(states), 3, kMicrosoftDomain);
+    made.node.attributes.set("num_heads", int64_t(4));
+    made.node.attributes.set("kv_num_heads", int64_t(2));
+    made.node.attributes.set("local_window_size", c.window);
+    made.node.attributes.set("sliding_window_cache", int64_t(c.slides));
+    made.node.attributes.set("do_rotary", int64_t(c.turns));
+    return made;
+}
+
 Tensor rowsOf(const Tensor& t, int64_t first, int64_t end)
 {
     const auto all = toFloats(t);
@@ -104,6 +169,7 @@ bool near(const std::vector<double>& a, const std::vector<double>& b)
 } // namespace
 
 Q_DECLARE_METATYPE(ConvCase)
+Q_DECLARE_METATYPE(Chunk)
 
 class LowerLanguageTests : public QObject {
     Q_OBJECT
@@ -114,8 +180,13 @@ private slots:
     void causalConvGoesOn();
     void causalConvRefuses_data();
     void causalConvRefuses();
+    void statesBeginWithZeros_data();
+    void statesBeginWithZeros();
+    void nothingChangesStates();
     void largeBlocks_data();
     void largeBlocks();
+    void paddedChunks_data();
+    void paddedChunks();
     void slidingCacheBeginsEmpty_data();
     void slidingCacheBeginsEmpty();
 };
@@ -212,6 +283,53 @@ void LowerLanguageTests::causalConvRefuses()
     QVERIFY(!made.ok() && made.issue().kind == IssueKind::BadInput);
 }
 
+void LowerLanguageTests::statesBeginWithZeros_data()
+{
+    QTest::addColumn<QString>("rule");
+    QTest::addColumn<QString>("domain");
+    for (const char* rule : { "linear", "gated", "delta", "gated_delta", "convolution" })
+        for (const char* domain : { "", kMicrosoftDomain })
+            QTest::addRow("%s %s", rule, domain) << QString::fromLatin1(rule) << QString::fromLatin1(domain);
+}
+
+/// No state, and one of zeros: the same in every bit.
+void LowerLanguageTests::statesBeginWithZeros()
+{
+    QFETCH(const QString, rule);
+    QFETCH(const QString, domain);
+    const bool convolves = rule == "convolution";
+    NodeCase c = convolves ? convNode({ .past = false })
+                           : recurrentNode(2, 4, 3, rule.toStdString().c_str(), domain.toStdString().c_str());
+    c.node.domain = domain.toStdString();
+    c.inputs.resize(std::max<size_t>(c.inputs.size(), 4));
+    const auto none = run(c);
+    c.inputs[3] = convolves ? zeros({ 2, 3, 2 }) : zeros({ 2, 4, 4, 3 });
+    const auto first = run(c);
+    QVERIFY2(none.ok() && first.ok(), none.ok() ? "" : none.issue().what.c_str());
+    for (size_t i : { 0, 1 })
+        QVERIFY(sameBits((*none)[i], (*first)[i]));
+    c.inputs[3] = convolves ? zeros({ 2, 3, 0 }) : zeros({ 2, 4, 0, 3 }); // an empty state is none of this node's
+    QVERIFY(!run(c).ok());
+}
+
+/// A call without tokens hands the state on; a convolution of one tap has an empty one.
+void LowerLanguageTests::nothingChangesStates()
+{
+    NodeCase recurrent = recurrentNode(2, 4, 0, "gated_delta", kMicrosoftDomain);
+    recurrent.inputs[3] = noise({ 2, 4, 4, 3 });
+    const auto handed = run(recurrent);
+    QVERIFY2(handed.ok(), handed.ok() ? "" : handed.issue().what.c_str());
+    QCOMPARE((*handed)[0].shape(), (Shape { 2, 0, 12 }));
+    QVERIFY(sameBits((*handed)[1], recurrent.inputs[3]));
+    const NodeCase still = convNode({ .length = 0 });
+    const auto kept = run(still);
+    QVERIFY2(kept.ok(), kept.ok() ? "" : kept.issue().what.c_str());
+    QVERIFY(sameBits((*kept)[1], still.inputs[3]));
+    const auto empty = run(convNode({ .taps = 1 }));
+    QVERIFY2(empty.ok(), empty.ok() ? "" : empty.issue().what.c_str());
+    QCOMPARE((*empty)[1].shape(), (Shape { 2, 3, 0 }));
+}
+
 void LowerLanguageTests::largeBlocks_data()
 {
     QTest::addColumn<int>("bits");
@@ -256,6 +374,51 @@ void LowerLanguageTests::largeBlocks()
         const auto a = product(block, codes, scales, 4, mode), b = product(same, codes, repeated, level, mode);
         QVERIFY2(a.ok() && b.ok(), a.ok() ? "" : a.issue().what.c_str());
         QVERIFY(sameBits((*a)[0], (*b)[0]));
+    }
+}
+
+void LowerLanguageTests::paddedChunks_data()
+{
+    QTest::addColumn<Chunk>("c");
+    QTest::newRow("the first ones") << Chunk { { 0, 0 }, { 3, 1 } };
+    QTest::newRow("later ones") << Chunk { { 3, 5 }, { 2, 1 } };
+    QTest::newRow("a full one, an idle one") << Chunk { { 4, 2 }, { 3, 0 } };
+    QTest::newRow("one token") << Chunk { .past = { 4, 2 }, .counts = { 1, 0 }, .tokens = 1 };
+    QTest::newRow("turned") << Chunk { .past = { 3, 5 }, .counts = { 2, 1 }, .turns = true };
+    QTest::newRow("a window") << Chunk { .past = { 3, 5 }, .counts = { 2, 3 }, .window = 2 };
+    QTest::newRow("a cache that slides") << Chunk {
+        .past = { 9, 3 }, .counts = { 1, 3 }, .room = 6, .window = 4, .slides = true, .turns = true
+    };
+}
+
+/// Each sample as if it were called alone without its padding.
+void LowerLanguageTests::paddedChunks()
+{
+    QFETCH(const Chunk, c);
+    constexpr int64_t size = 16;
+    const std::vector<Tensor> states { noise({ 2, c.tokens, 4 * size }), noise({ 2, c.tokens, 2 * size }),
+        noise({ 2, c.tokens, 2 * size }), noise({ 2, 2, c.room, size }), noise({ 2, 2, c.room, size }) };
+    const std::vector<Tensor> angles { noise({ 20, size / 2 }), noise({ 20, size / 2 }) };
+    const std::vector<int32_t> last { c.past[0] + c.counts[0] - 1, c.past[1] + c.counts[1] - 1 };
+    const auto made
+        = run(chunkNode(c, states, last, c.slides ? 12 : c.room, angles, Tensor::of<int32_t>({ 2 }, c.counts)));
+    QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+    for (int64_t b = 0; b < 2; ++b) {
+        const int64_t count = c.counts[size_t(b)], past = c.past[size_t(b)];
+        const int64_t present = c.slides ? std::min(past + count, c.window) : past + count;
+        if (count == 0) {
+            QVERIFY(sameBits(firstRows((*made)[1], b, present), firstRows(states[3], b, present)));
+            continue;
+        }
+        const int64_t held = c.slides ? c.room : past;
+        std::vector<Tensor> own;
+        for (size_t i = 0; i < 5; ++i)
+            own.push_back(firstRows(states[i], b, i < 3 ? count : held));
+        const auto alone = run(chunkNode(c, own, { int32_t(past + count - 1) }, past + count, angles, Tensor()));
+        QVERIFY2(alone.ok(), alone.ok() ? "" : alone.issue().what.c_str());
+        QVERIFY(near(toDoubles(firstRows((*made)[0], b, count)), toDoubles(firstRows((*alone)[0], 0, count))));
+        for (size_t i : { 1, 2 })
+            QVERIFY(near(toDoubles(firstRows((*made)[i], b, present)), toDoubles(firstRows((*alone)[i], 0, present))));
     }
 }
 

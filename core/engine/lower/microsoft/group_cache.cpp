@@ -43,9 +43,21 @@ int64_t keptBySliding(int64_t total, int64_t capacity, int64_t window)
     return total - step * ((total - capacity + step - 1) / step);
 }
 
+/// The line behind `past` tokens, of which `cached` at most are in the cache.
+GroupLine lineBehind(const CacheForm& form, int64_t past, int64_t cached, int64_t fresh)
+{
+    GroupLine line { 0, past, fresh, past, past + fresh };
+    if (form.slides() && past > 0) {
+        line.kept = line.before = keptBySliding(past, cached, form.window);
+        line.first = past - line.kept;
+        line.known = line.kept + fresh;
+    }
+    return line;
+}
+
 Result<GroupLine> groupLine(const GroupLengths& l, const CacheForm& form, int64_t total, int64_t cached)
 {
-    GroupLine line { 0, 0, 0, total };
+    GroupLine line { 0, 0, l.fresh, 0, total };
     const auto misfit = [&] {
         return badInput("seqlens_k " + std::to_string(total - 1) + " does not fit " + std::to_string(l.queries)
             + " tokens and a cache of " + std::to_string(cached));
@@ -56,16 +68,22 @@ Result<GroupLine> groupLine(const GroupLengths& l, const CacheForm& form, int64_
         line.kept = total;
         line.before = l.prompt ? 0 : total - l.queries;
     } else if (!l.prompt && cached > 0) {
-        line.kept = line.before = total - l.queries;
-        if (form.slides() && line.kept > 0) {
-            line.kept = line.before = keptBySliding(total - l.queries, cached, form.window);
-            line.first = total - l.queries - line.kept;
-            line.known = line.kept + l.queries;
-        }
+        line = lineBehind(form, total - l.queries, cached, l.queries);
     }
     if (line.before < 0 || line.kept < 0 || line.kept > cached)
         return misfit();
     return line;
+}
+
+/// Of a sample of which query_seqlens says how many queries count.
+Result<GroupLine> paddedLine(const GroupLengths& l, const CacheForm& form, int64_t total, int64_t fresh, int64_t cached)
+{
+    const int64_t past = total - fresh;
+    const bool fits = form.slides() ? past == 0 || cached > 0 : past <= cached && past + l.queries <= l.present;
+    if (total < 1 || total > l.total || fresh < 0 || fresh > std::min(l.queries, total) || !fits)
+        return badInput("query_seqlens " + std::to_string(fresh) + " and seqlens_k " + std::to_string(total - 1)
+            + " do not fit " + std::to_string(l.queries) + " tokens and a cache of " + std::to_string(cached));
+    return lineBehind(form, past, cached, fresh);
 }
 
 } // namespace
@@ -73,13 +91,16 @@ Result<GroupLine> groupLine(const GroupLengths& l, const CacheForm& form, int64_
 Result<GroupLengths> groupLengths(const StepContext& s, const CacheForm& form, int64_t fresh)
 {
     const Tensor &last = s.in(5), &all = s.in(6);
-    GroupLengths l { s.in(0).dim(0), s.in(0).dim(1), fresh, 0, 0, 0, false, {} };
+    const Tensor* counts = s.input(16);
+    GroupLengths l { s.in(0).dim(0), s.in(0).dim(1), fresh, 0, 0, 0, false, counts != nullptr, {} };
     if (last.count() != l.batch || all.count() != 1 || !isInteger(last.dtype()) || !isInteger(all.dtype()))
         return badInput("seqlens_k or total_sequence_length does not fit");
+    if (counts && (counts->count() != l.batch || !isInteger(counts->dtype()) || fresh != l.queries || !s.input(3)))
+        return badInput("query_seqlens needs a number for each sample, new keys and a cache");
     const int64_t cached = s.input(3) ? s.in(3).dim(2) : 0;
     l.total = elementAsInt(all, 0);
-    l.prompt = l.total == l.queries;
-    if (l.total < l.queries || (!form.slides() && l.total > l.queries + cached))
+    l.prompt = !counts && l.total == l.queries;
+    if (l.total < l.queries || (!counts && !form.slides() && l.total > l.queries + cached))
         return badInput("total_sequence_length " + std::to_string(l.total) + " does not fit "
             + std::to_string(l.queries) + " tokens behind a cache of " + std::to_string(cached));
     if (form.slides() && cached > 0 && cached < form.window)
@@ -88,7 +109,9 @@ Result<GroupLengths> groupLengths(const StepContext& s, const CacheForm& form, i
     // An empty cache makes room for the window.
     l.present = !form.slides() ? std::max(l.total, cached) : cached > 0 ? cached : form.window;
     for (int64_t b = 0; b < l.batch; ++b) {
-        QS_TRY(const GroupLine line, groupLine(l, form, elementAsInt(last, b) + 1, cached));
+        const int64_t total = elementAsInt(last, b) + 1;
+        QS_TRY(const GroupLine line,
+            counts ? paddedLine(l, form, total, elementAsInt(*counts, b), cached) : groupLine(l, form, total, cached));
         l.line = std::max({ l.line, line.kept + l.fresh, line.known });
         l.lines.push_back(line);
     }
@@ -126,10 +149,10 @@ Tensor joinedRows(const StepContext& s, const GroupLengths& l, const Tensor* cac
 {
     Tensor y = emptyRows(s, fresh, l.line);
     for (int64_t line = 0; line < y.dim(0) * y.dim(1); ++line) {
-        const int64_t kept = l.lines[static_cast<size_t>(line / y.dim(1))].kept;
+        const GroupLine& g = l.lines[static_cast<size_t>(line / y.dim(1))];
         if (cache)
-            copyRows(*cache, 0, y, 0, kept, line);
-        copyRows(fresh, 0, y, kept, l.fresh, line);
+            copyRows(*cache, 0, y, 0, g.kept, line);
+        copyRows(fresh, 0, y, g.kept, g.fresh, line);
     }
     return y;
 }

@@ -24,6 +24,7 @@ struct CacheForm {
 struct GroupLine {
     int64_t first = 0; ///< position of the line's first key in the whole text
     int64_t kept = 0; ///< keys from the cache
+    int64_t fresh = 0; ///< new keys that count, the first ones
     int64_t before = 0; ///< of the first query: how many keys of the line are before its own
     int64_t known = 0; ///< keys that count; what is behind them is padding
 };
@@ -35,10 +36,11 @@ struct GroupLengths {
     int64_t line = 0; ///< rows of the lines
     int64_t present = 0; ///< rows of the caches behind the step
     bool prompt = false; ///< the text begins here
+    bool padded = false; ///< query_seqlens says how many queries of each sample count
     std::vector<GroupLine> lines;
 };
 
-/// What seqlens_k, total_sequence_length and the cache's length say; `fresh` new keys.
+/// What seqlens_k, total_sequence_length, query_seqlens and the cache's length say; `fresh` new keys.
 Result<GroupLengths> groupLengths(const StepContext& s, const CacheForm& form, int64_t fresh);
 
 /// Keys or values: what the attention reads (batch x heads x line x size, in the type of computing), and what is

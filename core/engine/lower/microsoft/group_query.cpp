@@ -45,7 +45,9 @@ enum : size_t {
     kGroupBias,
     kGroupSink,
     kGroupKeyScale,
-    kGroupValueScale
+    kGroupValueScale,
+    kGroupQueryNorm,
+    kGroupKeyNorm
 };
 
 /// Queries, keys and values with heads, from three inputs or from one that holds them behind each other. There may be
@@ -83,6 +85,13 @@ Tensor groupPositions(const StepContext& s, const GroupLengths& l)
     const Tensor* given = s.input(kGroupPositions);
     if (given && !l.prompt)
         return *given;
+    if (l.padded) {
+        std::vector<int64_t> each;
+        for (const GroupLine& line : l.lines)
+            for (int64_t q = 0; q < l.queries; ++q) // what padding's are is not said
+                each.push_back(line.first + std::min(line.before + q, line.known - 1));
+        return Tensor::of<int64_t>({ l.batch, l.queries }, each);
+    }
     std::vector<int64_t> first;
     for (const GroupLine& line : l.lines)
         first.push_back(l.prompt ? (given ? elementAsInt(*given, 0) : 0) : line.first + line.known - l.queries);
@@ -259,7 +268,7 @@ Result<LoweredNode> lowerGroupQuery(const LowerContext& c)
 {
     QS_CHECK(needFloat(c.inputType(kGroupQuery)));
     const Attributes& a = c.node.attributes;
-    for (size_t slot = kGroupValueScale + 1; slot < c.node.inputs.size(); ++slot)
+    for (const size_t slot : { kGroupQueryNorm, kGroupKeyNorm })
         if (c.node.hasInput(slot))
             return badInput("q_norm_weight and k_norm_weight are not supported, nor by ONNX Runtime on a CPU");
     QS_TRY(const CacheForm cache, CacheForm::of(c.node));
@@ -272,6 +281,8 @@ Result<LoweredNode> lowerGroupQuery(const LowerContext& c)
     if (step.head.heads < 1 || step.keyHeads < 1 || step.head.heads % step.keyHeads)
         return badInput("num_heads " + std::to_string(step.head.heads) + " is no multiple of kv_num_heads "
             + std::to_string(step.keyHeads));
+    if (!step.causal && c.node.hasInput(16))
+        return badInput("query_seqlens needs causal attention");
     if (step.cache.slides() && step.head.stage)
         return badInput("qk_output of a sliding cache is not supported, nor by ONNX Runtime");
     return LoweredNode { [step](StepContext& s) { return runGroupQuery(step, s); },
