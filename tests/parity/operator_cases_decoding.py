@@ -37,8 +37,42 @@ def cache(d, shape, bits, kind):
         d.x(shape, kind, stored=False, specials=False)
 
 
+def chunks(d):
+    """Whole chunks of prompts that are not as far as each other, as query_seqlens says: what padding gives is not said."""
+    keys, size, batch, tokens = d.integer(1, 3), d.pick([8, 16]), d.integer(1, 3), d.integer(1, 4)
+    heads, bits = keys * d.integer(1, 3), d.pick([0, 0, 8, 4])
+    totals = [tokens + d.integer(0, 6) for _ in range(batch)]
+    rows = max(totals) + d.integer(0, 3)
+    d.x([batch, tokens, heads * size], FLOAT, stored=False, specials=False)
+    for _ in range(2):
+        d.x([batch, tokens, keys * size], FLOAT, stored=False, specials=False)
+    for _ in range(2):
+        cache(d, [batch, keys, rows, size], bits, FLOAT)
+    d.ints([t - 1 for t in totals], T.INT32)
+    d.feed(np.array(rows, np.int32))
+    rotary = d.chance(0.5) and size == 16
+    for _ in range(2):
+        d.x([rows + 3, 8], FLOAT, -1, 1, stored=True) if rotary else d.absent()
+    d.x([batch, tokens], T.INT64, 0, rows, stored=False) if rotary and d.chance(0.3) else d.absent()
+    d.x([1, heads, tokens, rows], FLOAT, stored=False, specials=False) if d.chance(0.3) else d.absent()
+    d.absent()
+    for _ in range(2):
+        d.x([1], FLOAT, 0.01 * 128 / 2**bits, 0.04 * 128 / 2**bits, stored=True) if bits else d.absent()
+    for _ in range(2):
+        d.absent()
+    d.ints([tokens] * batch, T.INT32)
+    if bits:
+        d.set(k_quant_type="PER_TENSOR", v_quant_type="PER_TENSOR", kv_cache_bit_width=bits)
+    d.set(num_heads=heads, kv_num_heads=keys, do_rotary=int(rotary))
+    d.maybe(0.3, scale=d.real(0.1, 0.5), softcap=d.real(0.5, 5), local_window_size=d.integer(1, 6))
+    d.count = 3
+
+
 @case("GroupQueryAttention", domain=MS)
 def group_query(d):
+    if d.chance(0.15):
+        chunks(d)
+        return
     kind = d.pick([FLOAT, FLOAT, FLOAT, T.FLOAT16])
     keys, size = d.integer(1, 3), d.pick([8, 16, 32, 40])
     heads = keys * d.integer(1, 3)
@@ -164,6 +198,7 @@ def mixture_of_codes(d):
         for rows, depth in ((first, hidden), (hidden, inner)):
             d.x([count, rows, -(-depth // block * bits // 8)] if block else [count, -(-rows * bits // 8)], T.UINT8, 0, 255, stored=True)
     d.set(expert_weight_bits=bits)
+    d.maybe(0.4, accuracy_level=d.integer(0, 4))
     if block:
         d.set(block_size=block)
 
@@ -255,3 +290,56 @@ def attention_gate(d):
     if d.chance(0.7):
         d.x(shape, kind, specials=False)
         d.count = 2
+
+
+@case("GatedAdd", domain=MS)
+def gated_add(d):
+    kind, shape = d.pick([FLOAT, FLOAT, T.FLOAT16]), d.shape(1, 4, 9)
+    for _ in range(2):
+        d.x(shape, kind, specials=False)
+    d.x([*shape[:-1], 1], kind, specials=False)
+
+
+@case("GatherBlockQuantized", domain=MS)
+def gathered_blocks(d):
+    bits, block, rows = d.pick([4, 4, 8]), d.pick([16, 32, 64]), d.integer(1, 9)
+    columns = d.integer(1, 90) * 2
+    blocks, kind = -(-columns // block), d.pick([FLOAT, FLOAT, T.FLOAT16])
+    codes = d.pick([T.UINT8, T.UINT4, T.INT4]) if bits == 4 else T.UINT8
+    packed = lambda n: -(-n * bits // 8) if codes == T.UINT8 else n
+    low, high = (0, 255) if codes == T.UINT8 else (0, 15) if codes == T.UINT4 else (-8, 7)
+    d.x([rows, packed(columns)], codes, low, high, stored=True)
+    d.x(d.shape(0, 3, 4), d.pick([T.INT64, T.INT32]), -rows, rows - 1, stored=False)
+    d.x([rows, blocks], kind, 0.01, 0.1, stored=True)
+    if d.chance(0.5):
+        d.x([rows, packed(blocks)], codes, low, high, stored=True)
+    d.set(gather_axis=0, quantize_axis=1, block_size=block, bits=bits)
+
+
+@case("MatMulBnb4", domain=MS)
+def bnb4(d):
+    block, depth, columns = d.pick([16, 32, 64, 128]), d.integer(1, 200), d.integer(1, 40)
+    columns += columns * depth % 2
+    d.x([*d.shape(1, 2, 5), depth], FLOAT, specials=False)
+    d.x([columns * depth // 2], T.UINT8, 0, 255, stored=True)
+    d.x([-(-columns * depth // block)], FLOAT, 0.01, 0.1, stored=True)
+    d.set(K=depth, N=columns, block_size=block, quant_type=d.integer(0, 1))
+
+
+@case("LinearAttention", domain=MS)
+def linear_attention(d):
+    batch, tokens, size, value_size = d.integer(1, 3), d.integer(1, 5), d.pick([2, 4, 8]), d.pick([2, 3, 8])
+    keys = d.integer(1, 2)
+    values = keys * d.integer(1, 3)
+    queries = values * d.integer(1, 2) if d.chance(0.5) else d.pick([n for n in range(1, values + 1) if values % n == 0])
+    rule = d.pick(["linear", "gated", "delta", "gated_delta"])
+    d.x([batch, tokens, queries * size], FLOAT, specials=False)
+    d.x([batch, tokens, keys * size], FLOAT, -0.5, 0.5)
+    d.x([batch, tokens, values * value_size], FLOAT, specials=False)
+    d.x([batch, values, size, value_size], FLOAT, specials=False) if d.chance(0.5) else d.absent()
+    d.x([batch, tokens, d.pick([values, values * size])], FLOAT, -1, 0) if "gated" in rule else d.absent()
+    if "delta" in rule:
+        d.x([batch, tokens, d.pick([values, 1])], FLOAT, 0, 1)
+    d.count = 2
+    d.set(q_num_heads=queries, kv_num_heads=values, update_rule=rule)
+    d.maybe(0.3, scale=d.real(0.1, 1))

@@ -409,7 +409,6 @@ def causal_conv_of_the_runtime(d):
         d.set(channels_last=1)
 
 
-@case("LinearAttention", domain="com.microsoft")
 @case("LinearAttention")
 def linear_attention(d):
     batch, tokens, kv, size, value_size = d.integer(1, 2), d.integer(1, 5), d.integer(1, 2), d.pick([2, 4]), d.pick([2, 3])
