@@ -41,7 +41,7 @@ void quantizeBlocks(const float* x, int64_t depth, int64_t blockSize, int8_t* co
         for (int64_t k = 0; k < n; ++k)
             largest = std::max(largest, std::abs(x[first + k]));
         scale[block] = largest / 127.0f;
-        const float inverse = scale[block] != 0 ? 1.0f / scale[block] : 0.0f;
+        const float inverse = codesPerUnit(largest);
         for (int64_t k = 0; k < blockSize; ++k) {
             const float v = k < n ? roundHalfEven(x[first + k] * inverse) : 0.0f;
             codes[first + k] = static_cast<int8_t>(std::isnan(v) ? 0.0f : std::clamp(v, -127.0f, 127.0f));

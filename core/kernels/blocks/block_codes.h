@@ -34,8 +34,12 @@ constexpr int64_t codedRowBlock(int64_t bits, int64_t blockSize)
     return blockSize < kLargest ? blockSize : kLargest;
 }
 
-/// A row of floats as signed 8-bit codes, block by block: scale = largest magnitude / 127, rounded half to even.
-/// `codes` has blocks * blockSize places (the rest 0), `scale` one a block.
+/// Codes a unit where the largest magnitude of a block becomes 127. ONNX Runtime multiplies by this, which is not
+/// always the same as dividing by the scale (measured on 1.32, x64).
+inline float codesPerUnit(float largest) { return largest != 0 ? 127.0f / largest : 0.0f; }
+
+/// A row of floats as signed 8-bit codes, block by block: scale = largest magnitude / 127, x times codesPerUnit()
+/// rounded half to even. `codes` has blocks * blockSize places (the rest 0), `scale` one a block.
 void quantizeBlocks(const float* x, int64_t depth, int64_t blockSize, int8_t* codes, float* scale) noexcept;
 
 } // namespace qs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/kernels/blocks/block_codes.h"
 #include "core/kernels/blocks/block_dots.h"
 #include "core/kernels/codes/dot_product.h"
 
@@ -164,10 +165,10 @@ void code(const float* x, int64_t depth, int64_t row, CodedRows& out)
     int8_t* codes = out.codes.data() + row * out.blocks * out.blockSize;
     for (int64_t block = 0; block < out.blocks; ++block) {
         const int64_t first = block * out.blockSize, n = std::min(out.blockSize, depth - first);
-        const float scale = largestOf(x + first, n) / 127.0f;
+        const float largest = largestOf(x + first, n);
         const auto at = static_cast<size_t>(row * out.blocks + block);
-        out.scale[at] = scale;
-        out.sum[at] = codeBlock(x + first, n, scale != 0 ? 1.0f / scale : 0.0f, codes + first);
+        out.scale[at] = largest / 127.0f;
+        out.sum[at] = codeBlock(x + first, n, codesPerUnit(largest), codes + first);
         std::fill(codes + first + n, codes + first + out.blockSize, int8_t(0));
     }
 }
