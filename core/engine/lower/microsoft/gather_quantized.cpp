@@ -36,10 +36,9 @@ struct GatherStep {
 /// The table with the parameters of its blocks.
 struct QuantizedTable {
     Tensor codes; ///< one code an element
-    std::vector<float> scale;
-    std::vector<float> zeroPoint; ///< as `zeroShape` says; empty: `usualZero` everywhere
+    Tensor scale;
+    std::optional<Tensor> zeroPoint; ///< nothing: `usualZero` everywhere
     float usualZero = 0;
-    Shape scaleShape, zeroShape;
     size_t gatherAxis = 0, quantizeAxis = 0;
     int64_t block = 1;
 
@@ -65,12 +64,18 @@ struct QuantizedTable {
         const size_t last = start.size() - 1;
         std::vector<int64_t> row = start;
         row[last] = 0;
-        const int64_t scaleRow = rowAt(scaleShape, row), zeroRow = zeroPoint.empty() ? 0 : rowAt(zeroShape, row);
-        const bool varies = scaleShape[last] != 1, blocked = last == quantizeAxis;
+        const int64_t scaleRow = rowAt(scale.shape(), row), zeroRow = zeroPoint ? rowAt(zeroPoint->shape(), row) : 0;
+        const bool varies = scale.shape()[last] != 1, blocked = last == quantizeAxis;
+        int64_t known = -1; // parameters of this block
+        float zero = usualZero, step = 0;
         for (int64_t i = 0; i < n; ++i) {
             const int64_t k = !varies ? 0 : blocked ? (start[last] + i) / block : start[last] + i;
-            const float zero = zeroPoint.empty() ? usualZero : zeroPoint[static_cast<size_t>(zeroRow + k)];
-            out[i] = (static_cast<float>(work[i]) - zero) * scale[static_cast<size_t>(scaleRow + k)];
+            if (k != known) {
+                known = k;
+                step = static_cast<float>(elementAsDouble(scale, scaleRow + k));
+                zero = zeroPoint ? static_cast<float>(elementAsDouble(*zeroPoint, zeroRow + k)) : usualZero;
+            }
+            out[i] = (static_cast<float>(work[i]) - zero) * step;
         }
     }
 };
@@ -78,15 +83,15 @@ struct QuantizedTable {
 /// Scales fit when each axis has one for all, one each, or one a block.
 Status checkScale(const QuantizedTable& t, bool mayRepeat)
 {
-    bool fits = t.scaleShape.size() == t.codes.rank();
+    const Shape& given = t.scale.shape();
+    bool fits = given.size() == t.codes.rank();
     for (size_t d = 0; fits && d < t.codes.rank(); ++d) {
         const int64_t size = t.codes.dim(d), wanted = d == t.quantizeAxis ? (size + t.block - 1) / t.block : size;
-        fits = t.scaleShape[d] == wanted || (mayRepeat && d != t.quantizeAxis && t.scaleShape[d] == 1);
+        fits = given[d] == wanted || (mayRepeat && d != t.quantizeAxis && given[d] == 1);
     }
     if (!fits)
-        return badInput("a scale of shape " + shapeText(t.scaleShape) + " does not fit blocks of "
-            + std::to_string(t.block) + " along axis " + std::to_string(t.quantizeAxis) + " of "
-            + shapeText(t.codes.shape()));
+        return badInput("a scale of shape " + shapeText(given) + " does not fit blocks of " + std::to_string(t.block)
+            + " along axis " + std::to_string(t.quantizeAxis) + " of " + shapeText(t.codes.shape()));
     return {};
 }
 
@@ -109,21 +114,20 @@ Result<QuantizedTable> readTable(const GatherStep& step, const StepContext& s)
         return badInput("block_size is " + std::to_string(step.blockSize));
     if (!isFloat(s.in(2).dtype()))
         return unsupportedType(s.in(2).dtype());
-    t.scale = toFloats(s.in(2));
-    t.scaleShape = s.in(2).shape();
+    t.scale = toPlain(s.in(2));
     QS_CHECK(checkScale(t, smallFloat));
     t.usualZero = bytes ? static_cast<float>(1 << (step.bits - 1)) : 0;
     if (const Tensor* zero = s.input(3)) {
         if (zero->dtype() != type || smallFloat)
             return badInput("a zero point of type " + std::string(dtypeName(zero->dtype())) + " does not fit");
         QS_TRY(const Tensor codes, asCodes(*zero, step.bits));
-        t.zeroPoint = toFloats(codes);
-        t.zeroShape = codes.shape();
-        Shape used = t.zeroShape;
-        if (!used.empty() && used.back() >= t.scaleShape.back() && used.back() < t.scaleShape.back() + 8 / step.bits)
-            used.back() = t.scaleShape.back(); // packed rows are filled up to whole bytes
-        if (used != t.scaleShape)
+        const int64_t blocks = t.scale.shape().back();
+        Shape used = codes.shape();
+        if (!used.empty() && used.back() >= blocks && used.back() < blocks + 8 / step.bits)
+            used.back() = blocks; // packed rows are filled up to whole bytes
+        if (used != t.scale.shape())
             return badInput("a zero point of shape " + shapeText(zero->shape()) + " does not fit the scale");
+        t.zeroPoint = toPlain(codes);
     }
     return t;
 }
