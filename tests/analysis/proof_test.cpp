@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/analysis/rules/findings.h"
@@ -361,6 +362,7 @@ private slots:
     void trainedOn_data();
     void trainedOn();
     void keepsToMemory();
+    void sharesFloatWeights();
 };
 
 void ProofTests::tellsNetworks_data()
@@ -425,6 +427,24 @@ void ProofTests::keepsToMemory()
     const NetworkProof proof = proveNetwork(pairOf(product(), dynamicProduct()), { row() }, work);
     QVERIFY(!proof.withFloatWeights && !proof.withStoredWeights);
     QVERIFY2(proof.reason.find("memory") != std::string::npos, proof.reason.c_str());
+}
+
+/// The file without its quantizers holds no copy of what the float model has.
+void ProofTests::sharesFloatWeights()
+{
+    const Prepared f = deepProduct(false), q = blockProduct(false);
+    const ComparePair pair = pairOf(f, q);
+    const auto bypassed = bypassQuantizers(pair, planPairs(pair));
+    QVERIFY(bypassed.ok());
+    const Tensor* weight = f.plan->constant(f.plan->graph().findValue("w"));
+    const Graph& graph = bypassed->plan->graph();
+    std::vector<std::string> large;
+    for (const Value& value : graph.values())
+        if (value.initializer && value.initializer->count() >= kDepth * kColumns) {
+            large.push_back(value.name);
+            QCOMPARE(value.initializer->identity(), weight->identity());
+        }
+    QCOMPARE(large, std::vector<std::string> { "w_Q4_columns" });
 }
 
 QTEST_GUILESS_MAIN(ProofTests)

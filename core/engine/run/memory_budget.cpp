@@ -25,14 +25,14 @@ uint64_t packedBytes(const Tensor& constant)
     return isFloat(constant.dtype()) ? (dtypeBits(constant.dtype()) < 32 ? 8 : 4) * count : 0;
 }
 
-/// A product with weights in blocks: panels of codes (those of 2 bits as 4), a float32 scale and a byte of zero point a
-/// block; or, with groups and of float codes, float32 twice.
 bool isBlockProduct(const Node& node)
 {
     return node.is("MatMulNBits", kMicrosoftDomain) || node.is("MatMulBnb4", kMicrosoftDomain);
 }
 bool becomesPanels(const Node& node) { return node.is("MatMulNBits", kMicrosoftDomain) && !node.hasInput(4); }
 
+/// Panels of codes (those of 2 bits as 4), a float32 scale and a byte of zero point a block; or, with groups and of
+/// float codes, float32 twice.
 uint64_t packedBlockBytes(const Node& node, size_t slot, const Tensor& constant)
 {
     const auto count = static_cast<uint64_t>(constant.count());
