@@ -183,6 +183,7 @@ private slots:
     void statesBeginWithZeros_data();
     void statesBeginWithZeros();
     void nothingChangesStates();
+    void gatedAdd();
     void largeBlocks_data();
     void largeBlocks();
     void paddedChunks_data();
@@ -328,6 +329,19 @@ void LowerLanguageTests::nothingChangesStates()
     const auto empty = run(convNode({ .taps = 1 }));
     QVERIFY2(empty.ok(), empty.ok() ? "" : empty.issue().what.c_str());
     QCOMPARE((*empty)[1].shape(), (Shape { 2, 3, 0 }));
+}
+
+void LowerLanguageTests::gatedAdd()
+{
+    NodeCase c = makeCase("GatedAdd",
+        { Tensor::of<float>({ 2, 1, 2 }, { 1, 2, 3, 4 }), Tensor::of<float>({ 2, 1, 2 }, { 10, 20, 30, 40 }),
+            Tensor::of<float>({ 2, 1, 1 }, { 0.5f, -2 }) },
+        1, kMicrosoftDomain);
+    const auto made = run(c);
+    QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+    QCOMPARE(toDoubles((*made)[0]), (std::vector<double> { 6, 12, -57, -76 }));
+    c.inputs[2] = noise({ 2, 1, 2 });
+    QVERIFY(!run(c).ok()); // one gate a row
 }
 
 void LowerLanguageTests::largeBlocks_data()

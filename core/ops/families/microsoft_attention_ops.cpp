@@ -187,6 +187,7 @@ void registerMicrosoftAttentionOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "MRotaryEmbedding", inferSame, Tolerance::Elementary });
     r.add({ kMicrosoftDomain, "GatedRMSNorm", inferSame, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "LinearAttentionGate", inferGate, Tolerance::Elementary });
+    r.add({ kMicrosoftDomain, "GatedAdd", inferSame, Tolerance::Elementary });
     r.add({ kOwnDomain, kDequantizeCache, inferDequantizeCache, Tolerance::OneUlp });
 }
 

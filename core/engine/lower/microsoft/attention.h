@@ -12,7 +12,7 @@ namespace qs {
 void lowerGroupQueryAttention(LoweringRegistry&);
 void lowerRotaryEmbedding(LoweringRegistry&); ///< and MRotaryEmbedding
 void lowerSparseAttention(LoweringRegistry&);
-void lowerGates(LoweringRegistry&); ///< GatedRMSNorm, LinearAttentionGate
+void lowerGates(LoweringRegistry&); ///< GatedRMSNorm, LinearAttentionGate, GatedAdd
 void lowerCacheReader(LoweringRegistry&); ///< our own DequantizeCache
 void lowerDecoderAttention(LoweringRegistry&); ///< DecoderMaskedMultiHeadAttention
 

@@ -4,8 +4,8 @@
 #include "core/engine/lower/common/movement.h"
 #include "core/graph/domains.h"
 
-/// GatedRMSNorm and LinearAttentionGate, what stands around linear attention, by ONNX's operators: all of it in
-/// float32, whatever the type. Source: ONNX Runtime's operator documentation.
+/// GatedRMSNorm and LinearAttentionGate, what stands around linear attention, and GatedAdd of shared experts, by ONNX's
+/// operators: all of it in float32, whatever the type. Source: ONNX Runtime's operator documentation.
 namespace qs {
 
 namespace {
@@ -93,12 +93,42 @@ Result<LoweredNode> lowerGate(const LowerContext& c)
     return copying<runGate>(c);
 }
 
+/// X + Y * gate with one gate a row; the product is rounded to the type.
+Status runGatedAdd(const Node&, KernelMode mode, StepContext& s)
+{
+    QS_CHECK(needInputs(s, 3));
+    const Tensor &x = s.in(0), &y = s.in(1), &gate = s.in(2);
+    QS_CHECK(needFloat(x.dtype()));
+    Shape rows = x.shape();
+    if (!rows.empty())
+        rows.back() = 1;
+    if (rows.empty() || y.shape() != x.shape() || gate.shape() != rows)
+        return badInput("X " + shapeText(x.shape()) + ", Y " + shapeText(y.shape()) + " and gate "
+            + shapeText(gate.shape()) + " do not fit");
+    const DType work = attentionWork(x.dtype(), mode);
+    const Tensor added = asWorkType(s, y, work), share = asWorkType(s, gate, work), to = asWorkType(s, x, work);
+    QS_TRY(Tensor part, apply(s, mode, "Mul", { &added, &share }));
+    part = asWorkType(s, asStored(s, std::move(part), x.dtype()), work);
+    QS_TRY(Tensor sum, apply(s, mode, "Add", { &to, &part }));
+    s.setOutput(0, asStored(s, std::move(sum), x.dtype()));
+    return {};
+}
+
+Result<LoweredNode> lowerGatedAdd(const LowerContext& c)
+{
+    QS_CHECK(needFloat(c.inputType(0)));
+    if (c.node.hasInput(3))
+        return badInput("gate_weight is not supported, nor by ONNX Runtime on a CPU");
+    return copying<runGatedAdd>(c);
+}
+
 } // namespace
 
 void lowerGates(LoweringRegistry& r)
 {
     r.add(kMicrosoftDomain, "GatedRMSNorm", lowerGatedNorm);
     r.add(kMicrosoftDomain, "LinearAttentionGate", lowerGate);
+    r.add(kMicrosoftDomain, "GatedAdd", lowerGatedAdd);
 }
 
 } // namespace qs
