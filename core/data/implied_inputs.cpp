@@ -21,12 +21,19 @@ bool integersByPosition(const InputSpec& input)
     return input.dims && input.dims->size() == 2 && (input.dtype == DType::Int64 || input.dtype == DType::Int32);
 }
 
+/// Places by time, height and width, each [batch, positions]: of texts the same.
+bool placesOfPictures(const InputSpec& input)
+{
+    return input.dims && input.dims->size() == 3 && (*input.dims)[0].known()
+        && (input.dtype == DType::Int64 || input.dtype == DType::Int32);
+}
+
 template <class T> Tensor filled(const Shape& shape, bool counting)
 {
     Tensor tensor = Tensor::allocate(dtypeOf<T>(), shape);
     auto values = tensor.fill<T>();
     for (size_t i = 0; i < values.size(); ++i)
-        values[i] = counting ? T(int64_t(i) % shape[1]) : T(1);
+        values[i] = counting ? T(int64_t(i) % shape.back()) : T(1);
     return tensor;
 }
 
@@ -59,9 +66,12 @@ std::optional<Implied> impliedBy(const InputSpec& input)
         return hasAny(name, { "mask" })    ? std::optional(Implied::Mask)
             : hasAny(name, { "position" }) ? std::optional(Implied::Positions)
                                            : std::nullopt;
-    // What a convolution remembers, of which there are always as many positions.
-    const bool stays = input.dims && input.dims->size() == 3 && isFloat(input.dtype) && (*input.dims)[1].known()
-        && (*input.dims)[2].known() && hasAny(name, { "past" }) && hasAny(name, { "conv" });
+    if (placesOfPictures(input) && hasAny(name, { "position" }))
+        return Implied::Positions;
+    // What a convolution or a linear attention remembers, of which there is always as much.
+    const bool stays = input.dims && input.dims->size() >= 3 && isFloat(input.dtype)
+        && std::all_of(input.dims->begin() + 1, input.dims->end(), [](const Dim& d) { return d.known(); })
+        && hasAny(name, { "past" }) && hasAny(name, { "conv", "recurrent" });
     const bool grows = input.dims && input.dims->size() >= 3
         && std::any_of(input.dims->begin() + 1, input.dims->end(), [](const Dim& d) { return !d.known(); });
     return stays || (grows && hasAny(name, { "past", "cache" })) ? std::optional(Implied::EmptyCache) : std::nullopt;
@@ -88,7 +98,10 @@ Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& token
         return cache;
     }
     const bool counting = implied == Implied::Positions;
-    return input.dtype == DType::Int32 ? filled<int32_t>(tokens, counting) : filled<int64_t>(tokens, counting);
+    Shape shape = tokens;
+    if (counting && placesOfPictures(input))
+        shape.insert(shape.begin(), (*input.dims)[0].value);
+    return input.dtype == DType::Int32 ? filled<int32_t>(shape, counting) : filled<int64_t>(shape, counting);
 }
 
 } // namespace qs

@@ -15,7 +15,7 @@ bool holdsTokens(const InputSpec& input);
 /// An input of a language model that its tokens imply.
 enum class Implied : uint8_t {
     Mask, ///< ones [batch, positions]
-    Positions, ///< 0, 1, 2 ... [batch, positions]
+    Positions, ///< 0, 1, 2 ... [batch, positions], or [3, batch, positions] where pictures have places, too
     EmptyCache, ///< a past without positions, in the model's own type and width; zeros where it always has some
 };
 std::optional<Implied> impliedBy(const InputSpec& input);

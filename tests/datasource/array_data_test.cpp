@@ -201,6 +201,24 @@ private slots:
         QVERIFY(refusal(npz({ { "x.npy", npy("<f4", "(1, 2)", floats(2)) } }), others).contains("attention_mask"));
     }
 
+    /// Places in three tables, and what linear attention remembers.
+    void tokensOfModelsThatSee()
+    {
+        const Dim batch { -1, "batch" }, positions { -1, "positions" };
+        const std::vector<InputSpec> inputs { { "input_ids", DType::Int64, Dims { batch, positions } },
+            { "position_ids", DType::Int64, Dims { Dim { 3, "" }, batch, positions } },
+            { "past.0.recurrent", DType::Float32, Dims { batch, Dim { 2, "" }, Dim { 4, "" }, Dim { 5, "" } } } };
+        const auto data
+            = opened(npz({ { "input_ids.npy", npy("<i8", "(1, 2)", bytesOf<int64_t>({ 5, 6 })) } }), inputs);
+        QVERIFY(data);
+        const auto feed = data->feed(0);
+        QVERIFY(feed.ok());
+        QCOMPARE(feed.value().inputs[1].shape(), (Shape { 3, 1, 2 }));
+        QCOMPARE(toInts(feed.value().inputs[1]), (std::vector<int64_t> { 0, 1, 0, 1, 0, 1 }));
+        QCOMPARE(feed.value().inputs[2].shape(), (Shape { 1, 2, 4, 5 }));
+        QCOMPARE(toFloats(feed.value().inputs[2]), std::vector<float>(40, 0.0f));
+    }
+
     void sampleCounts()
     {
         const InputSpec x = floatInput("x", withDynamicBatch({ 2 }));

@@ -18,34 +18,58 @@ Tensor integers(DType type, const Shape& shape, const std::vector<int64_t>& valu
     return Tensor::of<int32_t>(shape, { values.begin(), values.end() });
 }
 
+/// Of a table, or of several in one tensor.
+struct Rows {
+    explicit Rows(const Tensor& t)
+        : all(toInts(t))
+        , width(t.shape().back())
+        , shape(t.shape())
+    {
+    }
+    int64_t count() const { return static_cast<int64_t>(all.size()) / std::max<int64_t>(width, 1); }
+    Shape withColumns(int64_t columns) const
+    {
+        Shape s = shape;
+        s.back() = columns;
+        return s;
+    }
+    std::vector<int64_t> all;
+    int64_t width;
+    Shape shape;
+};
+
 /// Columns begin … end of [rows, columns].
 Tensor columns(const Tensor& t, int64_t begin, int64_t end)
 {
-    const std::vector<int64_t> all = toInts(t);
+    const Rows rows(t);
     std::vector<int64_t> part;
-    for (int64_t row = 0; row < t.dim(0); ++row)
-        part.insert(part.end(), all.begin() + row * t.dim(1) + begin, all.begin() + row * t.dim(1) + end);
-    return integers(t.dtype(), { t.dim(0), end - begin }, part);
+    for (int64_t row = 0; row < rows.count(); ++row)
+        part.insert(part.end(), rows.all.begin() + row * rows.width + begin, rows.all.begin() + row * rows.width + end);
+    return integers(t.dtype(), rows.withColumns(end - begin), part);
 }
 
 /// With one more column.
 Tensor joined(const Tensor& t, const std::vector<int64_t>& column)
 {
-    const std::vector<int64_t> all = toInts(t);
+    const Rows rows(t);
     std::vector<int64_t> values;
-    for (int64_t row = 0; row < t.dim(0); ++row) {
-        values.insert(values.end(), all.begin() + row * t.dim(1), all.begin() + (row + 1) * t.dim(1));
+    for (int64_t row = 0; row < rows.count(); ++row) {
+        const auto begin = rows.all.begin() + row * rows.width;
+        values.insert(values.end(), begin, begin + rows.width);
         values.push_back(column[size_t(row)]);
     }
-    return integers(t.dtype(), { t.dim(0), t.dim(1) + 1 }, values);
+    return integers(t.dtype(), rows.withColumns(rows.width + 1), values);
 }
 
-/// The input, where it is a table of at least so many columns.
-Tensor* tableOf(std::optional<size_t> at, std::vector<Tensor>& inputs, int64_t columns)
+/// The input, where it is a table of at least so many columns; places may be several tables.
+Tensor* tableOf(std::optional<size_t> at, std::vector<Tensor>& inputs, int64_t columns, size_t mostRank = 2)
 {
     Tensor* const t = at ? &inputs[*at] : nullptr;
-    return t && t->valid() && t->rank() == 2 && t->dim(1) >= columns ? t : nullptr;
+    const bool table = t && t->valid() && t->rank() >= 2 && t->rank() <= mostRank;
+    return table && t->shape().back() >= columns ? t : nullptr;
 }
+
+constexpr size_t kPlacesRank = 3;
 
 } // namespace
 
@@ -86,7 +110,7 @@ std::vector<Tensor> firstTokens(const PromptInputs& at, std::vector<Tensor> inpu
     inputs[at.ids] = columns(inputs[at.ids], 0, tokens);
     if (Tensor* mask = tableOf(at.mask, inputs, given))
         *mask = columns(*mask, 0, mask->dim(1) - given + tokens);
-    if (Tensor* places = tableOf(at.places, inputs, given))
+    if (Tensor* places = tableOf(at.places, inputs, given, kPlacesRank))
         *places = columns(*places, 0, tokens);
     return inputs;
 }
@@ -97,13 +121,15 @@ void addTokens(const PromptInputs& at, std::vector<Tensor>& inputs, const std::v
     ids = again ? joined(ids, tokens) : integers(ids.dtype(), { ids.dim(0), 1 }, tokens);
     if (Tensor* mask = tableOf(at.mask, inputs, 0))
         *mask = joined(*mask, std::vector<int64_t>(size_t(mask->dim(0)), 1));
-    Tensor* const places = tableOf(at.places, inputs, 1);
+    Tensor* const places = tableOf(at.places, inputs, 1, kPlacesRank);
     if (!places)
         return;
-    std::vector<int64_t> next = toInts(columns(*places, places->dim(1) - 1, places->dim(1)));
+    const int64_t width = places->shape().back();
+    const Tensor last = columns(*places, width - 1, width);
+    std::vector<int64_t> next = toInts(last);
     for (int64_t& place : next)
         ++place;
-    *places = again ? joined(*places, next) : integers(places->dtype(), { places->dim(0), 1 }, next);
+    *places = again ? joined(*places, next) : integers(places->dtype(), last.shape(), next);
 }
 
 } // namespace qs

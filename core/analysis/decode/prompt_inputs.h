@@ -14,7 +14,7 @@ namespace qs {
 struct PromptInputs {
     size_t ids = 0; ///< [batch, positions]
     std::optional<size_t> mask; ///< [batch, past and positions]
-    std::optional<size_t> places; ///< [batch, positions], counting
+    std::optional<size_t> places; ///< [batch, positions] or [3, batch, positions], counting
 };
 
 /// Of a model whose output `scores` guesses the next token; nothing for others.

@@ -4,7 +4,9 @@
 #include "core/analysis/decode/cache_pairs.h"
 #include "core/analysis/decode/continued_prompt.h"
 #include "core/analysis/decode/free_decoding.h"
+#include "core/analysis/decode/prompt_inputs.h"
 #include "core/base/issue_text.h"
+#include "core/tensor/convert.h"
 #include "tests/support/small_decoder.h"
 
 #include <QtTest>
@@ -119,6 +121,7 @@ Q_DECLARE_METATYPE(Form)
 class DecodeTests : public QObject {
     Q_OBJECT
 private slots:
+    void placesInSeveralTables();
     void cachesAreFound_data();
     void cachesAreFound();
     void flipsAgainstNaive_data();
@@ -353,6 +356,24 @@ void DecodeTests::refusals()
     QVERIFY(!run.ok());
     QCOMPARE(run.issue().kind, IssueKind::BadInput);
     QVERIFY2(QString::fromStdString(issueText(run.issue())).contains(words), issueText(run.issue()).c_str());
+}
+
+/// Of models that see: by time, height and width; texts count on in each.
+void DecodeTests::placesInSeveralTables()
+{
+    const PromptInputs at { 0, {}, 1 };
+    const std::vector<Tensor> given { Tensor::of<int64_t>({ 2, 3 }, { 5, 6, 7, 8, 9, 10 }),
+        Tensor::of<int64_t>({ 3, 2, 3 }, { 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 4, 5 }) };
+    std::vector<Tensor> inputs = firstTokens(at, given, 2);
+    QCOMPARE(toInts(inputs[0]), (std::vector<int64_t> { 5, 6, 8, 9 }));
+    QCOMPARE(inputs[1].shape(), (Shape { 3, 2, 2 }));
+    QCOMPARE(toInts(inputs[1]), (std::vector<int64_t> { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 3, 4 }));
+    addTokens(at, inputs, { 7, 7 }, true);
+    QCOMPARE(inputs[1].shape(), (Shape { 3, 2, 3 }));
+    QCOMPARE(toInts(inputs[1]), toInts(given[1]));
+    addTokens(at, inputs, { 7, 7 }, false);
+    QCOMPARE(inputs[1].shape(), (Shape { 3, 2, 1 }));
+    QCOMPARE(toInts(inputs[1]), (std::vector<int64_t> { 3, 3, 3, 3, 3, 6 }));
 }
 
 QTEST_GUILESS_MAIN(DecodeTests)
