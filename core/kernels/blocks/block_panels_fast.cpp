@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/blocks/block_codes.h"
 #include "core/kernels/blocks/block_dots.h"
+#include "core/kernels/blocks/block_pairs.h"
 #include "core/kernels/codes/dot_product.h"
 
 #include "core/base/rounding.h"
@@ -191,6 +192,8 @@ void multiplyCodes(const CodedRows& a, const BlockPanels& b, int64_t firstPanel,
 {
     if (hasDotProducts())
         multiplyCodesByDots(a, b, firstPanel, lastPanel, y);
+    else if (hasPairProducts())
+        multiplyCodesByPairs(a, b, firstPanel, lastPanel, y);
     else
         HWY_DYNAMIC_DISPATCH(multiply)(a, b, firstPanel, lastPanel, y);
 }
