@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/blocks/block_dots.h"
 
+#include "core/kernels/blocks/block_tiles.h"
 #include "core/kernels/cpu/dot_target.h"
 
 #include <algorithm>
@@ -13,14 +14,6 @@ namespace qs {
 namespace {
 
 constexpr int kMostRows = 8; ///< of activations, whose sums fit the registers
-
-/// Rows of activations and the panel that they meet.
-struct DotTile {
-    const CodedRows& a;
-    const BlockPanels& b;
-    int64_t row, panel;
-    float* y; ///< of the first row and the panel's first column
-};
 
 QS_DOTS_INLINE __m512i fourCodes(const int8_t* codes)
 {
@@ -53,7 +46,7 @@ QS_DOTS_INLINE void addBlock(
     }
 }
 
-template <int R> QS_DOTS_INLINE void storeTotals(const __m512d (&total)[R][2], const DotTile& t)
+template <int R> QS_DOTS_INLINE void storeTotals(const __m512d (&total)[R][2], const BlockTile& t)
 {
     const int64_t left = t.b.rows - t.panel * kBlockPanel;
     const __mmask16 mask = left >= kBlockPanel ? 0xffff : static_cast<__mmask16>((1u << left) - 1);
@@ -65,7 +58,7 @@ template <int R> QS_DOTS_INLINE void storeTotals(const __m512d (&total)[R][2], c
     }
 }
 
-template <int R, bool kHalves> QS_DOTS void multiplyTile(const DotTile& t)
+template <int R, bool kHalves> QS_DOTS void multiplyTile(const BlockTile& t)
 {
     const BlockPanels& b = t.b;
     const int64_t stride = b.blocks * b.blockSize;
@@ -103,10 +96,9 @@ template <int R, bool kHalves> QS_DOTS void multiplyTile(const DotTile& t)
     storeTotals<R>(total, t);
 }
 
-using TileFn = void (*)(const DotTile&);
 template <bool kHalves, int... kRows> constexpr auto tilesOf(std::integer_sequence<int, kRows...>)
 {
-    return std::array<TileFn, sizeof...(kRows)> { multiplyTile<kRows + 1, kHalves>... };
+    return std::array<BlockTileFn, sizeof...(kRows)> { multiplyTile<kRows + 1, kHalves>... };
 }
 
 } // namespace
@@ -115,14 +107,8 @@ void multiplyCodesByDots(
     const CodedRows& a, const BlockPanels& b, int64_t firstPanel, int64_t lastPanel, float* y) noexcept
 {
     constexpr auto rows = std::make_integer_sequence<int, kMostRows>();
-    constexpr auto halves = tilesOf<true>(rows), whole = tilesOf<false>(rows);
-    const int64_t tiles = (a.rows + kMostRows - 1) / kMostRows;
-    for (int64_t panel = firstPanel; panel < lastPanel; ++panel)
-        for (int64_t i = 0; i < tiles; ++i) { // of nearly equal sizes: small ones leave registers empty
-            const int64_t row = a.rows * i / tiles, count = a.rows * (i + 1) / tiles - row;
-            const DotTile tile { a, b, row, panel, y + row * b.rows + panel * kBlockPanel };
-            (b.halves ? halves : whole)[static_cast<size_t>(count - 1)](tile);
-        }
+    constexpr BlockTileFns<kMostRows> kernels { tilesOf<true>(rows), tilesOf<false>(rows) };
+    multiplyTiles(a, b, firstPanel, lastPanel, y, kernels);
 }
 
 } // namespace qs

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/blocks/block_pairs.h"
 
+#include "core/kernels/blocks/block_tiles.h"
+
 #include <immintrin.h>
 
 #include <algorithm>
@@ -17,14 +19,6 @@ namespace qs {
 namespace {
 
 constexpr int kMostPairRows = 4; ///< of activations, whose sums fit the registers
-
-/// Rows of activations and the panel that they meet.
-struct PairTile {
-    const CodedRows& a;
-    const BlockPanels& b;
-    int64_t row, panel;
-    float* y; ///< of the first row and the panel's first column
-};
 
 /// By row of activations and half of the panel.
 template <int R> using HalfSums = __m256i[R][2];
@@ -96,7 +90,7 @@ QS_PAIRS_INLINE void addWhole(
 /// total += a's scale x the weights' scales x sum, by row of activations and quarter of the panel.
 template <int R>
 QS_PAIRS_INLINE void addScaled(
-    __m256d (&total)[R][4], const HalfSums<R>& sum, const float* scales, const PairTile& t, int64_t block)
+    __m256d (&total)[R][4], const HalfSums<R>& sum, const float* scales, const BlockTile& t, int64_t block)
 {
 #pragma GCC unroll 4
     for (int quarter = 0; quarter < 4; ++quarter) {
@@ -113,7 +107,7 @@ QS_PAIRS_INLINE void addScaled(
 }
 
 /// A single row waits for memory: asks for the weights that come some 4 kB later.
-QS_PAIRS_INLINE void fetchAhead(const PairTile& t, int64_t block)
+QS_PAIRS_INLINE void fetchAhead(const BlockTile& t, int64_t block)
 {
     const int64_t later = t.panel * t.b.blocks + block + std::max<int64_t>(4096 / t.b.blockBytes(), 1);
     if (later >= t.b.panels() * t.b.blocks)
@@ -124,7 +118,7 @@ QS_PAIRS_INLINE void fetchAhead(const PairTile& t, int64_t block)
     _mm_prefetch(t.b.scale.data() + later * kBlockPanel, _MM_HINT_T0);
 }
 
-template <int R> QS_PAIRS_INLINE void storeTotals(const __m256d (&total)[R][4], const PairTile& t)
+template <int R> QS_PAIRS_INLINE void storeTotals(const __m256d (&total)[R][4], const BlockTile& t)
 {
     const int64_t count = std::min(kBlockPanel, t.b.rows - t.panel * kBlockPanel);
     for (int r = 0; r < R; ++r) {
@@ -135,7 +129,7 @@ template <int R> QS_PAIRS_INLINE void storeTotals(const __m256d (&total)[R][4], 
     }
 }
 
-template <int R, bool kHalves> QS_PAIRS void multiplyPairTile(const PairTile& t)
+template <int R, bool kHalves> QS_PAIRS void multiplyPairTile(const BlockTile& t)
 {
     const BlockPanels& b = t.b;
     const int64_t stride = b.blocks * b.blockSize, first = t.panel * b.blocks * kBlockPanel;
@@ -171,10 +165,9 @@ template <int R, bool kHalves> QS_PAIRS void multiplyPairTile(const PairTile& t)
     storeTotals<R>(total, t);
 }
 
-using PairTileFn = void (*)(const PairTile&);
 template <bool kHalves, int... kRows> constexpr auto pairTilesOf(std::integer_sequence<int, kRows...>)
 {
-    return std::array<PairTileFn, sizeof...(kRows)> { multiplyPairTile<kRows + 1, kHalves>... };
+    return std::array<BlockTileFn, sizeof...(kRows)> { multiplyPairTile<kRows + 1, kHalves>... };
 }
 
 } // namespace
@@ -189,14 +182,8 @@ void multiplyCodesByPairs(
     const CodedRows& a, const BlockPanels& b, int64_t firstPanel, int64_t lastPanel, float* y) noexcept
 {
     constexpr auto rows = std::make_integer_sequence<int, kMostPairRows>();
-    constexpr auto halves = pairTilesOf<true>(rows), whole = pairTilesOf<false>(rows);
-    const int64_t tiles = (a.rows + kMostPairRows - 1) / kMostPairRows;
-    for (int64_t panel = firstPanel; panel < lastPanel; ++panel)
-        for (int64_t i = 0; i < tiles; ++i) {
-            const int64_t row = a.rows * i / tiles, count = a.rows * (i + 1) / tiles - row;
-            const PairTile tile { a, b, row, panel, y + row * b.rows + panel * kBlockPanel };
-            (b.halves ? halves : whole)[static_cast<size_t>(count - 1)](tile);
-        }
+    constexpr BlockTileFns<kMostPairRows> kernels { pairTilesOf<true>(rows), pairTilesOf<false>(rows) };
+    multiplyTiles(a, b, firstPanel, lastPanel, y, kernels);
 }
 
 } // namespace qs
