@@ -32,6 +32,12 @@ int64_t tileRows(int64_t rowBytes)
 
 int64_t rowBytes(const IntegerConv& c) { return dotDepth(c.taps() * (c.inChannels / c.groups)); }
 
+/// Positions whose widened rows are made at a time: whole register tiles that stay in the second cache level.
+int64_t pairRows(const IntegerConv& c)
+{
+    return c.depthwise() ? kPairRows : std::clamp<int64_t>(kTileBytes / (2 * rowBytes(c)) / 6 * 6, 6, kPairRows);
+}
+
 /// Whether the rows of the left matrix can be read where they are.
 bool readsInPlace(const IntegerConv& c, bool isSigned)
 {
@@ -172,6 +178,14 @@ void CodeConv::codes(
                 dotCodes(rows, b, m_epilogues[g], out + at * c.outChannels + static_cast<int64_t>(g) * b.columns,
                     c.outChannels);
             });
+    if (!m_weights->useDots() && !m_weights->depthwise()) {
+        const int64_t most = pairRows(c);
+        for (int64_t at = 0; at < count; at += most)
+            integerConvCodes(c, { image, m_x.isSigned }, m_xZero, m_weights->pairs, first + at,
+                std::min(most, count - at), reinterpret_cast<int16_t*>(scratch), m_requantization,
+                out + at * c.outChannels);
+        return;
+    }
     // The sums of some rows at a time lie at the start of the scratch memory.
     const int64_t most = std::min(m_weights->useDots() ? kSumRows : kPairRows, std::max<int64_t>(c.outPositions(), 1));
     auto* tile = reinterpret_cast<int32_t*>(scratch);
@@ -196,9 +210,10 @@ void CodeConv::sums(
                 dotSums(rows, b, m_sumStart[g].data(), to, c.outChannels);
                 correctRows(rows, b, to, c.outChannels);
             });
-    for (int64_t at = 0; at < count; at += kPairRows)
-        integerConvRows(c, { image, m_x.isSigned }, m_xZero, m_weights->pairs, first + at,
-            std::min(kPairRows, count - at), reinterpret_cast<int16_t*>(scratch), out + at * c.outChannels);
+    const int64_t most = pairRows(c);
+    for (int64_t at = 0; at < count; at += most)
+        integerConvRows(c, { image, m_x.isSigned }, m_xZero, m_weights->pairs, first + at, std::min(most, count - at),
+            reinterpret_cast<int16_t*>(scratch), out + at * c.outChannels);
 }
 
 } // namespace qs

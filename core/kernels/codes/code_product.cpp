@@ -17,6 +17,12 @@ int64_t tileRows(int64_t depth, int64_t rows)
     return std::min(fit, std::max<int64_t>(rows, 1));
 }
 
+/// Left rows that are widened at a time: whole register tiles.
+int64_t pairRows(int64_t depth)
+{
+    return std::clamp<int64_t>(kTileBytes / (2 * std::max<int64_t>(depth, 1)) / 6 * 6, 6, kBlockRows);
+}
+
 int64_t roundUp(int64_t n) { return (n + 63) / 64 * 64; }
 
 /// sums[r][c] -= zero of the row x (column's sum - depth x zero of the column).
@@ -47,9 +53,9 @@ CodeProduct::CodeProduct(const CodeMatrix& b, std::span<const int32_t> zeroPoint
 int64_t CodeProduct::scratchBytes(int64_t rows) const
 {
     const int64_t block = std::min(kBlockRows, std::max<int64_t>(rows, 1));
-    const int64_t sums = roundUp(block * columns() * 4);
     if (!m_dots)
-        return sums + roundUp(block * widenedDepth(depth()) * 2) + 64;
+        return roundUp(std::min(pairRows(depth()), block) * widenedDepth(depth()) * 2) + 64;
+    const int64_t sums = roundUp(block * columns() * 4);
     return sums + roundUp(tileRows(depth(), rows) * dotDepth(depth())) + 64;
 }
 
@@ -66,6 +72,24 @@ template <class Done> void CodeProduct::forEachTile(Codes a, int64_t rows, std::
         for (int64_t r = 0; r < count; ++r)
             toUnsigned(a.from((first + r) * n), n, moved + r * length);
         done(DotRows { moved, count, length }, first);
+    }
+}
+
+/// The same for parts widened to 16 bits: done(rows, first row, rows).
+template <class Done>
+void CodeProduct::forEachWidened(
+    Codes a, int64_t rows, std::span<const int32_t> aZero, std::byte* scratch, Done done) const
+{
+    const int64_t depth = m_pairs.depth, length = widenedDepth(depth), most = pairRows(depth);
+    auto* wide = reinterpret_cast<int16_t*>(scratch);
+    for (int64_t first = 0; first < rows; first += most) {
+        const int64_t count = std::min(most, rows - first);
+        if (depth % 2 == 0 && aZero.size() <= 1)
+            widen(a.from(first * depth), count * depth, 1, pick(aZero, 0), wide);
+        else
+            for (int64_t r = 0; r < count; ++r)
+                widen(a.from((first + r) * depth), depth, 1, pick(aZero, first + r), wide + r * length);
+        done(wide, first, count);
     }
 }
 
@@ -89,14 +113,9 @@ void CodeProduct::sums(Codes a, int64_t rows, std::span<const int32_t> aZero, st
 {
     if (m_dots)
         return dotRowSums(a, rows, aZero, scratch, out);
-    const int64_t length = widenedDepth(m_pairs.depth);
-    auto* wide = reinterpret_cast<int16_t*>(scratch);
-    for (int64_t first = 0; first < rows; first += kBlockRows) {
-        const int64_t count = std::min(kBlockRows, rows - first);
-        for (int64_t r = 0; r < count; ++r)
-            widen(a.from((first + r) * m_pairs.depth), m_pairs.depth, 1, pick(aZero, first + r), wide + r * length);
+    forEachWidened(a, rows, aZero, scratch, [&](const int16_t* wide, int64_t first, int64_t count) {
         multiply(wide, count, m_pairs, out + first * m_pairs.columns, m_pairs.columns);
-    }
+    });
 }
 
 void CodeProduct::codes(
@@ -111,9 +130,13 @@ void CodeProduct::codes(
         return forEachTile(a, rows, scratch,
             [&](const DotRows& tile, int64_t first) { dotCodes(tile, *m_dots, epilogue, out + first * n, n); });
     }
+    const int32_t zero[] { aZero };
+    if (!m_dots)
+        return forEachWidened(a, rows, zero, scratch, [&](const int16_t* wide, int64_t first, int64_t count) {
+            multiplyToCodes(wide, count, m_pairs, q, out + first * n, n);
+        });
     auto* block = reinterpret_cast<int32_t*>(scratch);
     std::byte* rest = scratch + roundUp(std::min(kBlockRows, std::max<int64_t>(rows, 1)) * n * 4);
-    const int32_t zero[] { aZero };
     for (int64_t first = 0; first < rows; first += kBlockRows) {
         const int64_t count = std::min(kBlockRows, rows - first);
         sums(a.from(first * depth()), count, zero, rest, block);

@@ -29,6 +29,8 @@ public:
 
 private:
     template <class Done> void forEachTile(Codes a, int64_t rows, std::byte* scratch, Done done) const;
+    template <class Done>
+    void forEachWidened(Codes a, int64_t rows, std::span<const int32_t> aZero, std::byte* scratch, Done done) const;
     void dotRowSums(Codes a, int64_t rows, std::span<const int32_t> aZero, std::byte* scratch, int32_t* out) const;
     PackedCodes m_pairs;
     std::optional<DotMatrix> m_dots;

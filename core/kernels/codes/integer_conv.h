@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/codes/integer_product.h"
+#include "core/kernels/codes/integer_depthwise.h"
 
 #include <array>
 
@@ -40,14 +40,17 @@ std::vector<uint8_t> channelsLastWeights(const IntegerConv& conv, Codes w, int64
 /// Weights [M, C / groups, kernel] in the order in which integerConvRows() reads them.
 struct PackedConvWeights {
     std::vector<PackedCodes> groups; ///< one a group; depth = taps x channels of the group
-    std::vector<int16_t> depthwise; ///< taps x channels
+    PackedDepthwise depthwise;
 };
 PackedConvWeights packConvWeights(const IntegerConv& conv, Codes w, std::span<const int32_t> wZero);
 
-/// 16-bit numbers of scratch that integerConvRows() needs for `count` positions.
+/// 16-bit numbers of scratch, 4-byte aligned, that integerConvRows() and integerConvCodes() need for `count` positions.
 int64_t integerConvScratch(const IntegerConv& conv, int64_t count);
 /// Sums of output positions first..first+count-1 of one batch item, x channels-last: sums[position][M].
 void integerConvRows(const IntegerConv& conv, Codes x, int32_t xZero, const PackedConvWeights& w, int64_t first,
     int64_t count, int16_t* scratch, int32_t* sums);
+/// Their codes; not of depthwise convolutions.
+void integerConvCodes(const IntegerConv& conv, Codes x, int32_t xZero, const PackedConvWeights& w, int64_t first,
+    int64_t count, int16_t* scratch, const Requantization& q, uint8_t* out);
 
 } // namespace qs

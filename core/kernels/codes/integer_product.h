@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/kernels/cpu/aligned.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,7 +43,7 @@ void multiplyReference(const CodeMatrix& a, std::span<const int32_t> aZero, cons
 /// The right matrix, widened to 16 bits with its zero points taken off, in the order in which multiply() reads it.
 struct PackedCodes {
     int64_t depth = 0, columns = 0;
-    std::vector<int16_t> data;
+    LineVector<int16_t> data;
 };
 PackedCodes packCodes(const CodeMatrix& b, std::span<const int32_t> zeroPoints);
 
@@ -63,6 +65,9 @@ struct Requantization {
 };
 void requantizeReference(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, uint8_t* out);
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, uint8_t* out);
+/// Both: the codes of multiply()'s sums, rows `stride` apart.
+void multiplyToCodes(
+    const int16_t* a, int64_t rows, const PackedCodes& b, const Requantization& q, uint8_t* out, int64_t stride);
 /// f32(sum + bias) * scale.
 void scaleSums(const int32_t* sums, int64_t rows, int64_t columns, std::span<const float> scale,
     std::span<const int32_t> bias, float* out);

@@ -3,7 +3,9 @@
 
 #include "core/kernels/cpu/highway_targets.h"
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/codes/integer_product_fast.cpp"
@@ -16,6 +18,8 @@
 namespace qs {
 constexpr int64_t kPanel = 16;
 constexpr int64_t kTileRows = 6;
+constexpr float kRounder = 12582912; ///< 1.5 x 2^23
+constexpr int32_t kRounderBits = 0x4b400000;
 } // namespace qs
 #endif
 
@@ -23,9 +27,102 @@ HWY_BEFORE_NAMESPACE();
 namespace qs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Sums as they are.
+struct SumsOut {
+    int32_t* out;
+    int64_t stride;
+
+    /// What belongs to the columns of V vectors.
+    template <class D, int V> struct Columns {
+        Columns(D, const SumsOut&, int64_t) { }
+    };
+    template <class D, int V>
+    HWY_INLINE void store(const Columns<D, V>&, const hn::Vec<D> (&sum)[V], int64_t row, int64_t column) const
+    {
+        const D d;
+        for (int v = 0; v < V; ++v)
+            hn::StoreU(sum[v], d, out + row * stride + column + v * static_cast<int64_t>(hn::Lanes(d)));
+    }
+    void storePart(const int32_t* sums, int64_t row, int64_t column, int64_t n) const
+    {
+        std::memcpy(out + row * stride + column, sums, static_cast<size_t>(n) * sizeof(int32_t));
+    }
+};
+
+/// Requantized codes.
+template <class T> struct CodesOut {
+    T* out;
+    int64_t stride;
+    const Requantization& q;
+
+    template <class D, int V> struct Columns {
+        using DF = hn::RebindToFloat<D>;
+        HWY_INLINE Columns(D d, const CodesOut& o, int64_t column)
+            : low(hn::Set(DF(), static_cast<float>(o.q.low - o.q.zeroPoint)))
+            , high(hn::Set(DF(), static_cast<float>(o.q.high - o.q.zeroPoint)))
+            , zero(hn::Set(d, o.q.zeroPoint - kRounderBits))
+        {
+            const float* m = o.q.multiplier.data();
+            for (int v = 0; v < V; ++v, column += static_cast<int64_t>(hn::Lanes(d))) {
+                bias[v] = o.q.bias.empty() ? hn::Zero(d) : hn::LoadU(d, o.q.bias.data() + column);
+                multiplier[v] = o.q.multiplier.size() == 1 ? hn::Set(DF(), m[0]) : hn::LoadU(DF(), m + column);
+            }
+        }
+        /// Clamped values are so small that adding the rounder rounds them half to even and leaves them in its low
+        /// bits.
+        HWY_INLINE hn::Vec<D> codes(hn::Vec<D> sum, int v) const
+        {
+            const D d;
+            const DF df;
+            const auto scaled = hn::Mul(hn::ConvertTo(df, hn::Add(sum, bias[v])), multiplier[v]);
+            const auto clamped = hn::Min(hn::Max(scaled, low), high);
+            return hn::Add(hn::BitCast(d, hn::Add(clamped, hn::Set(df, kRounder))), zero);
+        }
+        hn::Vec<DF> low, high;
+        hn::Vec<D> zero, bias[V];
+        hn::Vec<DF> multiplier[V];
+    };
+    template <class D, int V>
+    HWY_INLINE void store(const Columns<D, V>& c, const hn::Vec<D> (&sum)[V], int64_t row, int64_t column) const
+    {
+        T* to = out + row * stride + column;
+#if HWY_TARGET == HWY_AVX2
+        if constexpr (V == 2) {
+            // Narrowing works in halves of the registers: the fours come out as 0 2 0 2, 1 3 1 3.
+            const __m256i words = _mm256_packs_epi32(c.codes(sum[0], 0).raw, c.codes(sum[1], 1).raw);
+            const __m256i bytes
+                = std::is_signed_v<T> ? _mm256_packs_epi16(words, words) : _mm256_packus_epi16(words, words);
+            const __m128i all = _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(to), all);
+            return;
+        }
+#endif
+        const hn::Rebind<T, D> d8;
+        for (int v = 0; v < V; ++v)
+            hn::StoreU(hn::DemoteTo(d8, c.codes(sum[v], v)), d8, to + v * static_cast<int64_t>(hn::Lanes(d8)));
+    }
+    void storePart(const int32_t* sums, int64_t row, int64_t column, int64_t n) const
+    {
+        Requantization rest = q;
+        const auto done = static_cast<size_t>(column);
+        rest.multiplier = q.multiplier.size() == 1 ? q.multiplier : q.multiplier.subspan(done);
+        rest.bias = q.bias.empty() ? q.bias : q.bias.subspan(done);
+        requantizeReference(sums, 1, n, rest, reinterpret_cast<uint8_t*>(out + row * stride + column));
+    }
+};
+
+/// Calls use(output of codes).
+template <class Use> HWY_INLINE void withCodesOut(const Requantization& q, uint8_t* out, int64_t stride, const Use& use)
+{
+    if (q.low < 0)
+        use(CodesOut<int8_t> { reinterpret_cast<int8_t*>(out), stride, q });
+    else
+        use(CodesOut<uint8_t> { out, stride, q });
+}
+
 #if HWY_TARGET == HWY_SCALAR
 
-void multiplyPacked(const int16_t* a, int64_t rows, const PackedCodes& b, int32_t* sums, int64_t stride)
+template <class Out> void multiplyPanels(const int16_t* a, int64_t rows, const PackedCodes& b, const Out& out)
 {
     const int64_t depth = widenedDepth(b.depth);
     for (int64_t r = 0; r < rows; ++r)
@@ -34,7 +131,8 @@ void multiplyPacked(const int16_t* a, int64_t rows, const PackedCodes& b, int32_
             uint32_t sum = 0;
             for (int64_t k = 0; k < depth; ++k)
                 sum += static_cast<uint32_t>(a[r * depth + k] * panel[k / 2 * kPanel * 2 + k % 2]);
-            sums[r * stride + c] = static_cast<int32_t>(sum);
+            const auto whole = static_cast<int32_t>(sum);
+            out.storePart(&whole, r, c, 1);
         }
 }
 
@@ -42,13 +140,18 @@ void multiplyPacked(const int16_t* a, int64_t rows, const PackedCodes& b, int32_
 
 using D32 = hn::CappedTag<int32_t, kPanel>;
 using D16 = hn::Repartition<int16_t, D32>;
-using DF = hn::RebindToFloat<D32>;
 using V32 = hn::Vec<D32>;
 
 /// sum[i] + a[2i] b[2i] + a[2i+1] b[2i+1], lane by lane.
 HWY_INLINE V32 addPairs(D32 d, hn::Vec<D16> a, hn::Vec<D16> b, V32 sum)
 {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+#if HWY_TARGET == HWY_AVX2
+    // GCC 12 moves sums between registers and memory around the intrinsics.
+    __m256i products;
+    asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(sum.raw), "=&x"(products) : "x"(a.raw), "x"(b.raw));
+    (void)d;
+    return sum;
+#elif HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
     V32 unused = hn::Zero(d);
     return hn::ReorderWidenMulAccumulate(d, a, b, sum, unused);
 #else
@@ -58,171 +161,155 @@ HWY_INLINE V32 addPairs(D32 d, hn::Vec<D16> a, hn::Vec<D16> b, V32 sum)
 #endif
 }
 
-/// R rows times one panel.
-template <int64_t R>
-HWY_INLINE void tile(
-    const int16_t* a, int64_t depth, const int16_t* panel, int32_t* sums, int64_t stride, int64_t columns)
+/// Rows times some columns of a panel.
+struct Tile {
+    const int16_t* a; ///< the first row
+    int64_t depth;
+    const int16_t* b; ///< the first pair of the first column
+    int64_t row, column, columns; ///< of the result
+};
+
+/// R rows times V vectors of columns.
+template <int64_t R, int V, class Out> void multiplyTile(const Tile& t, const Out& out)
 {
     const D32 d;
     const D16 d16;
-    const size_t lanes = hn::Lanes(d), vectors = kPanel / lanes;
-    HWY_ALIGN int32_t line[kPanel];
-    for (size_t v0 = 0; v0 < vectors; v0 += 2) {
-        const bool two = v0 + 1 < vectors;
-        V32 sum[R][2];
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    V32 sum[R][V];
+    for (int64_t r = 0; r < R; ++r)
+        for (int v = 0; v < V; ++v)
+            sum[r][v] = hn::Zero(d);
+    const int16_t *a = t.a, *b = t.b;
+    for (int64_t k = 0; k < t.depth; k += 2, a += 2, b += kPanel * 2) {
+        hn::Vec<D16> right[V];
+        for (int v = 0; v < V; ++v)
+            right[v] = hn::LoadU(d16, b + v * lanes * 2);
+        for (int64_t r = 0; r < R; ++r) {
+            int32_t pair;
+            std::memcpy(&pair, a + r * t.depth, sizeof(pair));
+            const auto left = hn::BitCast(d16, hn::Set(d, pair));
+            for (int v = 0; v < V; ++v)
+                sum[r][v] = addPairs(d, left, right[v], sum[r][v]);
+        }
+    }
+    if (t.columns >= V * lanes) {
+        const typename Out::template Columns<D32, V> columns(d, out, t.column);
         for (int64_t r = 0; r < R; ++r)
-            sum[r][0] = sum[r][1] = hn::Zero(d);
-        const int16_t* b0 = panel + v0 * lanes * 2;
-        const int16_t* b1 = two ? b0 + lanes * 2 : b0;
-        for (int64_t k = 0; k < depth; k += 2, b0 += kPanel * 2, b1 += kPanel * 2) {
-            const auto vb0 = hn::LoadU(d16, b0), vb1 = hn::LoadU(d16, b1);
-            for (int64_t r = 0; r < R; ++r) {
-                int32_t pair;
-                std::memcpy(&pair, a + r * depth + k, sizeof(pair));
-                const auto va = hn::BitCast(d16, hn::Set(d, pair));
-                sum[r][0] = addPairs(d, va, vb0, sum[r][0]);
-                sum[r][1] = addPairs(d, va, vb1, sum[r][1]);
-            }
-        }
-        const auto begin = static_cast<int64_t>(v0 * lanes);
-        const auto width = static_cast<int64_t>(two ? 2 * lanes : lanes);
-        const int64_t n = columns - begin;
-        for (int64_t r = 0; r < R && n > 0; ++r) {
-            int32_t* to = sums + r * stride + begin;
-            int32_t* whole = n < width ? line : to;
-            hn::StoreU(sum[r][0], d, whole);
-            if (two)
-                hn::StoreU(sum[r][1], d, whole + lanes);
-            if (n < width)
-                std::memcpy(to, line, static_cast<size_t>(n) * sizeof(int32_t));
-        }
+            out.store(columns, sum[r], t.row + r, t.column);
+        return;
+    }
+    HWY_ALIGN int32_t line[kPanel];
+    for (int64_t r = 0; r < R; ++r) {
+        for (int v = 0; v < V; ++v)
+            hn::StoreU(sum[r][v], d, line + v * lanes);
+        out.storePart(line, t.row + r, t.column, t.columns);
     }
 }
 
-void multiplyPacked(const int16_t* a, int64_t rows, const PackedCodes& b, int32_t* sums, int64_t stride)
+/// At most kTileRows rows.
+template <int64_t R, int V, class Out> void multiplyRows(int64_t rows, const Tile& t, const Out& out)
+{
+    if constexpr (R > 1) {
+        if (rows < R)
+            return multiplyRows<R - 1, V>(rows, t, out);
+    }
+    multiplyTile<R, V>(t, out);
+}
+
+template <class Out> void multiplyPanels(const int16_t* a, int64_t rows, const PackedCodes& b, const Out& out)
 {
     const int64_t depth = widenedDepth(b.depth);
+    const auto lanes = static_cast<int64_t>(hn::Lanes(D32()));
     for (int64_t c = 0; c < b.columns; c += kPanel) {
         const int16_t* panel = b.data.data() + c * depth;
-        int64_t r = 0;
-        for (; r + kTileRows <= rows; r += kTileRows)
-            tile<kTileRows>(a + r * depth, depth, panel, sums + r * stride + c, stride, b.columns - c);
-        for (; r < rows; ++r)
-            tile<1>(a + r * depth, depth, panel, sums + r * stride + c, stride, b.columns - c);
+        const int64_t columns = std::min(kPanel, b.columns - c);
+        for (int64_t part = 0; part < columns; part += 2 * lanes)
+            for (int64_t r = 0; r < rows; r += kTileRows) {
+                const Tile tile { a + r * depth, depth, panel + part * 2, r, c + part, columns - part };
+                const int64_t count = std::min(kTileRows, rows - r);
+                if (columns - part > lanes)
+                    multiplyRows<kTileRows, 2>(count, tile, out);
+                else
+                    multiplyRows<kTileRows, 1>(count, tile, out);
+            }
     }
 }
 
 #endif
 
-template <class T> void widenTyped(const T* codes, int64_t n, int32_t zeroPoint, int16_t* out)
+void multiplyPacked(const int16_t* a, int64_t rows, const PackedCodes& b, int32_t* sums, int64_t stride)
+{
+    multiplyPanels(a, rows, b, SumsOut { sums, stride });
+}
+
+void multiplyRounded(
+    const int16_t* a, int64_t rows, const PackedCodes& b, const Requantization& q, uint8_t* codes, int64_t stride)
+{
+    withCodesOut(q, codes, stride, [&](const auto& out) { multiplyPanels(a, rows, b, out); });
+}
+
+/// V vectors of each row of sums from `column` on.
+template <int V, class Out>
+HWY_INLINE void storeColumns(const int32_t* sums, int64_t rows, int64_t columns, int64_t column, const Out& out)
+{
+    using D = hn::ScalableTag<int32_t>;
+    const D d;
+    const typename Out::template Columns<D, V> own(d, out, column);
+    for (int64_t r = 0; r < rows; ++r, sums += columns) {
+        hn::Vec<D> sum[V];
+        for (int v = 0; v < V; ++v)
+            sum[v] = hn::LoadU(d, sums + column + v * static_cast<int64_t>(hn::Lanes(d)));
+        out.store(own, sum, r, column);
+    }
+}
+
+void requantizeRows(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, uint8_t* codes)
+{
+    const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<int32_t>()));
+    withCodesOut(q, codes, columns, [&](const auto& out) {
+        int64_t c = 0;
+        for (; c + 2 * lanes <= columns; c += 2 * lanes)
+            storeColumns<2>(sums, rows, columns, c, out);
+        for (; c + lanes <= columns; c += lanes)
+            storeColumns<1>(sums, rows, columns, c, out);
+        for (int64_t r = 0; r < rows && c < columns; ++r)
+            out.storePart(sums + r * columns + c, r, c, columns - c);
+    });
+}
+
+/// Whole vectors as long as memory up to `end` may be read; what they write behind a run is written again by the next.
+template <class T> HWY_INLINE void widenRun(const T* codes, int64_t n, int16_t zeroPoint, const T* end, int16_t* out)
 {
     const hn::ScalableTag<int16_t> d;
     const hn::Rebind<T, decltype(d)> d8;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto zero = hn::Set(d, static_cast<int16_t>(zeroPoint));
+    const auto zero = hn::Set(d, zeroPoint);
     int64_t i = 0;
-    for (; i + lanes <= n; i += lanes)
+    for (; i < n && end - codes >= i + lanes; i += lanes)
         hn::StoreU(hn::Sub(hn::PromoteTo(d, hn::LoadU(d8, codes + i)), zero), d, out + i);
     for (; i < n; ++i)
         out[i] = static_cast<int16_t>(codes[i] - zeroPoint);
 }
 
-void widenCodes(Codes codes, int64_t n, int32_t zeroPoint, int16_t* out)
+template <class T> void widenTyped(const CodeRows& in, int16_t zeroPoint, const uint8_t* end, int16_t* out)
 {
-    if (codes.isSigned)
-        widenTyped(reinterpret_cast<const int8_t*>(codes.data), n, zeroPoint, out);
-    else
-        widenTyped(codes.data, n, zeroPoint, out);
-}
-
-/// Eight channels: the products of two taps at a time, added to 32 bits.
-using DTap = hn::CappedTag<int16_t, 8>;
-
-template <class T>
-void depthwiseTyped(const T* x, int32_t zero, const int16_t* w, const int64_t* from, const int64_t* taps, size_t used,
-    int64_t channels, int32_t* sums)
-{
-    int64_t c = 0;
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
-    const DTap d;
-    const hn::RepartitionToWide<DTap> d32;
-    const hn::Rebind<T, DTap> d8;
-    const auto z = hn::Set(d, static_cast<int16_t>(zero));
-    const auto code = [&](size_t t) HWY_ATTR { return hn::Sub(hn::PromoteTo(d, hn::LoadU(d8, x + from[t] + c)), z); };
-    const auto weight = [&](size_t t) HWY_ATTR { return hn::LoadU(d, w + taps[t] + c); };
-    for (; c + 8 <= channels; c += 8) {
-        auto low = hn::Zero(d32), high = low, unused = low;
-        const auto add = [&](auto a, auto b, auto wa, auto wb) HWY_ATTR {
-            low = hn::ReorderWidenMulAccumulate(
-                d32, hn::InterleaveLower(d, a, b), hn::InterleaveLower(d, wa, wb), low, unused);
-            high = hn::ReorderWidenMulAccumulate(
-                d32, hn::InterleaveUpper(d, a, b), hn::InterleaveUpper(d, wa, wb), high, unused);
-        };
-        size_t t = 0;
-        for (; t + 2 <= used; t += 2)
-            add(code(t), code(t + 1), weight(t), weight(t + 1));
-        if (t < used)
-            add(code(t), hn::Zero(d), weight(t), hn::Zero(d));
-        hn::StoreU(low, d32, sums + c);
-        hn::StoreU(high, d32, sums + c + 4);
-    }
-#endif
-    for (; c < channels; ++c) {
-        uint32_t sum = 0;
-        for (size_t t = 0; t < used; ++t)
-            sum += static_cast<uint32_t>((x[from[t] + c] - zero) * w[taps[t] + c]);
-        sums[c] = static_cast<int32_t>(sum);
-    }
-}
-
-void depthwise(Codes x, int32_t zero, const int16_t* w, const int64_t* from, const int64_t* taps, size_t used,
-    int64_t channels, int32_t* sums)
-{
-    if (x.isSigned)
-        depthwiseTyped(reinterpret_cast<const int8_t*>(x.data), zero, w, from, taps, used, channels, sums);
-    else
-        depthwiseTyped(x.data, zero, w, from, taps, used, channels, sums);
-}
-
-template <class T>
-void requantizeTyped(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, T* out)
-{
-    const hn::ScalableTag<int32_t> d;
-    const hn::RebindToFloat<decltype(d)> df;
-    const hn::Rebind<T, decltype(d)> d8;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto low = hn::Set(df, static_cast<float>(q.low - q.zeroPoint));
-    const auto high = hn::Set(df, static_cast<float>(q.high - q.zeroPoint));
-    const auto zero = hn::Set(d, q.zeroPoint);
-    const bool one = q.multiplier.size() == 1, biased = !q.bias.empty();
-    const float* multiplier = q.multiplier.data();
-    const int32_t* bias = q.bias.data();
-    for (int64_t r = 0; r < rows; ++r, sums += columns, out += columns) {
-        int64_t c = 0;
-        for (; c + lanes <= columns; c += lanes) {
-            auto sum = hn::LoadU(d, sums + c);
-            if (biased)
-                sum = hn::Add(sum, hn::LoadU(d, bias + c));
-            const auto m = one ? hn::Set(df, multiplier[0]) : hn::LoadU(df, multiplier + c);
-            const auto v = hn::Min(hn::Max(hn::Mul(hn::ConvertTo(df, sum), m), low), high);
-            hn::StoreU(hn::DemoteTo(d8, hn::Add(hn::NearestInt(v), zero)), d8, out + c);
+    for (int64_t r = 0, from = 0; r < in.rows; ++r, from += in.step, out += in.length) {
+        int16_t* to = out;
+        for (const CodeRun& run : in.runs) {
+            const T* codes = reinterpret_cast<const T*>(run.codes);
+            if (codes)
+                widenRun(codes + from, run.n, zeroPoint, reinterpret_cast<const T*>(end), to);
+            else
+                std::memset(to, 0, static_cast<size_t>(run.n) * sizeof(int16_t));
+            to += run.n;
         }
-        if (c == columns)
-            continue;
-        Requantization rest = q;
-        const auto done = static_cast<size_t>(c);
-        rest.multiplier = one ? q.multiplier : q.multiplier.subspan(done);
-        rest.bias = biased ? q.bias.subspan(done) : q.bias;
-        requantizeReference(sums + c, 1, columns - c, rest, reinterpret_cast<uint8_t*>(out + c));
+        std::fill(to, out + in.length, int16_t(0));
     }
 }
 
-void requantizeRows(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, uint8_t* out)
+void widenCodeRows(const CodeRows& in, bool isSigned, int32_t zeroPoint, const uint8_t* end, int16_t* out)
 {
-    if (q.low < 0)
-        requantizeTyped(sums, rows, columns, q, reinterpret_cast<int8_t*>(out));
-    else
-        requantizeTyped(sums, rows, columns, q, out);
+    (isSigned ? widenTyped<int8_t> : widenTyped<uint8_t>)(in, static_cast<int16_t>(zeroPoint), end, out);
 }
 
 } // namespace qs::HWY_NAMESPACE
@@ -232,9 +319,9 @@ HWY_AFTER_NAMESPACE();
 namespace qs {
 
 HWY_EXPORT(multiplyPacked);
-HWY_EXPORT(widenCodes);
-HWY_EXPORT(depthwise);
+HWY_EXPORT(multiplyRounded);
 HWY_EXPORT(requantizeRows);
+HWY_EXPORT(widenCodeRows);
 
 PackedCodes packCodes(const CodeMatrix& b, std::span<const int32_t> zeroPoints)
 {
@@ -250,18 +337,17 @@ PackedCodes packCodes(const CodeMatrix& b, std::span<const int32_t> zeroPoints)
     return packed;
 }
 
-void widenRun(Codes codes, int64_t n, int32_t zeroPoint, int16_t* out)
+void widenRows(const CodeRows& rows, bool isSigned, int32_t zeroPoint, const uint8_t* end, int16_t* out)
 {
-    HWY_DYNAMIC_DISPATCH(widenCodes)(codes, n, zeroPoint, out);
+    HWY_DYNAMIC_DISPATCH(widenCodeRows)(rows, isSigned, zeroPoint, end, out);
 }
 
 void widen(Codes codes, int64_t n, int64_t stride, int32_t zeroPoint, int16_t* out)
 {
-    if (stride == 1)
-        widenRun(codes, n, zeroPoint, out);
-    else
-        for (int64_t i = 0; i < n; ++i)
-            out[i] = static_cast<int16_t>(codes.at(i * stride) - zeroPoint);
+    if (const CodeRun run { codes.data, n }; stride == 1)
+        return widenRows({ { &run, 1 }, 1, 0, widenedDepth(n) }, codes.isSigned, zeroPoint, codes.data + n, out);
+    for (int64_t i = 0; i < n; ++i)
+        out[i] = static_cast<int16_t>(codes.at(i * stride) - zeroPoint);
     if (n % 2)
         out[n] = 0;
 }
@@ -271,10 +357,10 @@ void multiply(const int16_t* a, int64_t rows, const PackedCodes& b, int32_t* sum
     HWY_DYNAMIC_DISPATCH(multiplyPacked)(a, rows, b, sums, sumStride);
 }
 
-void depthwisePosition(Codes x, int32_t zero, const int16_t* w, const int64_t* from, const int64_t* taps, size_t used,
-    int64_t channels, int32_t* sums)
+void multiplyToCodes(
+    const int16_t* a, int64_t rows, const PackedCodes& b, const Requantization& q, uint8_t* out, int64_t stride)
 {
-    HWY_DYNAMIC_DISPATCH(depthwise)(x, zero, w, from, taps, used, channels, sums);
+    HWY_DYNAMIC_DISPATCH(multiplyRounded)(a, rows, b, q, out, stride);
 }
 
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, uint8_t* out)

@@ -6,10 +6,21 @@
 /// Vector loops that integer_product.h and integer_conv.h are made of.
 namespace qs {
 
-/// n neighbouring codes minus the zero point, as 16-bit numbers.
-void widenRun(Codes codes, int64_t n, int32_t zeroPoint, int16_t* out);
-/// sums[c] = sum over used taps t of (x[from[t] + c] - zero) * w[taps[t] + c].
-void depthwisePosition(Codes x, int32_t zero, const int16_t* w, const int64_t* from, const int64_t* taps, size_t used,
-    int64_t channels, int32_t* sums);
+/// Neighbouring codes; null: n that equal the zero point.
+struct CodeRun {
+    const uint8_t* codes = nullptr;
+    int64_t n = 0;
+};
+/// A row of numbers from runs one after another, and further rows from codes that lie `step` further each time.
+struct CodeRows {
+    std::span<const CodeRun> runs;
+    int64_t rows = 1, step = 0;
+    int64_t length = 0; ///< of a row; zeros stand behind the runs
+};
+/// Numbers behind the last row that widenRows() may write too.
+constexpr int64_t kWidenSlack = 32;
+/// All codes minus the zero point, as 16-bit numbers. What lies before `end` may be read; where all runs end there,
+/// nothing is written behind the rows.
+void widenRows(const CodeRows& rows, bool isSigned, int32_t zeroPoint, const uint8_t* end, int16_t* out);
 
 } // namespace qs
