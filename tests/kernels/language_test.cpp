@@ -8,6 +8,7 @@
 #include "core/kernels/reduce/loss.h"
 #include "core/kernels/sequence/attention.h"
 #include "core/kernels/sequence/cache_codes.h"
+#include "core/kernels/sequence/moe.h"
 #include "core/kernels/sequence/token_mixing.h"
 #include "core/kernels/text_ml/letter_case.h"
 #include "core/kernels/text_ml/ngrams.h"
@@ -15,6 +16,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -31,6 +33,8 @@ private slots:
     void rotary();
     void recurrentIsAttention_data();
     void recurrentIsAttention();
+    void expertsByTables_data();
+    void expertsByTables();
     void losses();
     void products();
     void determinant();
@@ -181,6 +185,55 @@ void LanguageTests::recurrentIsAttention()
     }
     const std::string different = test::difference<double>(y, expected, 1e-12);
     QVERIFY2(different.empty(), different.c_str());
+}
+
+void LanguageTests::expertsByTables_data()
+{
+    QTest::addColumn<int>("block");
+    QTest::addColumn<bool>("zeroPoints");
+    for (const int block : { 32, 64, 128, 256 })
+        for (const bool zeroPoints : { false, true })
+            QTest::addRow("blocks of %d%s", block, zeroPoints ? ", zero points" : "") << block << zeroPoints;
+}
+
+/// Whole numbers of which four are 127 together, in every stretch with one scale, are not rounded: the scale is 1.
+void LanguageTests::expertsByTables()
+{
+    QFETCH(const int, block);
+    QFETCH(const bool, zeroPoints);
+    RandomData random { uint32_t(block) };
+    const int64_t rows = 5, depth = 256, blocks = depth / block;
+    const auto codes = random.integers<uint8_t>(rows * depth / 4, 0, 255);
+    const auto zero = random.integers<float>(zeroPoints ? rows * blocks : 0, 0, 3);
+    const auto scales = random.floats(rows * blocks);
+    auto x = random.integers<double>(depth, -31, 31);
+    for (size_t i = 0; i < x.size(); i += 32)
+        std::ranges::copy(std::array { 100.0, -20.0, 0.0, 7.0 }, x.begin() + std::ptrdiff_t(i));
+    const auto bias = random.floats<double>(rows);
+    std::vector<double> y(size_t(rows), 0.0), none(y);
+    const TwoBitWeights w { codes.data(), scales.data(), zeroPoints ? zero.data() : nullptr, size_t(rows),
+        size_t(depth), size_t(block) };
+    expertTableProduct(w, bias.data(), x.data(), y.data());
+    for (size_t r = 0; r < y.size(); ++r) {
+        double sum = bias[r];
+        for (size_t i = 0; i < size_t(depth); ++i) {
+            const size_t at = r * size_t(blocks) + i / size_t(block);
+            const int code = codes[(r * size_t(depth) + i) / 4] >> (i % 4 * 2) & 3;
+            sum += (code - (zeroPoints ? double(zero[at]) : 2)) * double(scales[at]) * x[i];
+        }
+        QVERIFY2(std::abs(y[r] - sum) < 1e-9, qPrintable(QString("row %1: %2, not %3").arg(r).arg(y[r]).arg(sum)));
+    }
+    x.assign(x.size(), 0);
+    expertTableProduct(w, nullptr, x.data(), y.data());
+    QCOMPARE(y, none);
+    // Of 127 and 0.4 in one stretch nothing but the 127 is left, but for what no code multiplies: the sum itself.
+    x[0] = 127;
+    x[8] = 0.4;
+    const std::vector<uint8_t> ones(codes.size(), 0xff);
+    const std::vector<float> one(scales.size(), 1.0f);
+    expertTableProduct(
+        { ones.data(), one.data(), nullptr, 1, size_t(depth), size_t(block) }, nullptr, x.data(), y.data());
+    QVERIFY2(std::abs(y[0] - (1.5 * 127 - 0.5 * 127.4)) < 1e-5, qPrintable(QString::number(y[0])));
 }
 
 void LanguageTests::losses()

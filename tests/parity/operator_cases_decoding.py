@@ -182,7 +182,8 @@ def mixture(d):
 
 @case("QMoE", domain=MS)
 def mixture_of_codes(d):
-    hidden, tokens, bits = d.pick([32, 64]), d.integer(1, 5), d.pick([4, 8])
+    bits = d.pick([2, 4, 8])
+    hidden, tokens = d.pick([32, 64, 128]) if bits == 2 else d.pick([32, 64]), d.integer(1, 5)
     count, inner, first = experts(d, hidden)
     block = d.pick([0, 0, 16, 32])
     kind = FLOAT

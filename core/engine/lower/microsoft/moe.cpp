@@ -20,6 +20,20 @@ struct ExpertSlots {
     size_t weights, bias, scales = 0, zeroPoints = 0;
 };
 
+/// Weights of 2 bits that are multiplied by tables; invalid codes: there are none.
+struct ExpertTables {
+    Tensor codes;
+    std::vector<float> scales, zeroPoints; ///< by expert, row and block; no zero points: 2
+
+    TwoBitWeights expert(size_t number, int64_t block) const
+    {
+        const auto rows = static_cast<size_t>(codes.dim(1)), bytes = static_cast<size_t>(codes.dim(2));
+        const size_t at = number * rows * (4 * bytes / size_t(block));
+        return { codes.data<uint8_t>().data() + number * rows * bytes, scales.data() + at,
+            zeroPoints.empty() ? nullptr : zeroPoints.data() + at, rows, 4 * bytes, size_t(block) };
+    }
+};
+
 struct ExpertStep {
     size_t k = 1;
     bool normalize = false;
@@ -30,6 +44,7 @@ struct ExpertStep {
     int64_t block = 0; ///< 0: a row has one scale
     int64_t accuracyLevel = 0;
     std::array<Tensor, 3> ready; ///< weights that were constant, as floats
+    std::array<ExpertTables, 3> tables; ///< of those that are multiplied by tables
     std::array<ExpertSlots, 3> slots;
 };
 
@@ -84,9 +99,7 @@ Result<Tensor> expertWeights(
 }
 
 /// Elements of a row that share a scale where what is multiplied is rounded to eight bits, as by MatMulNBits of
-/// accuracy level 4; 0: it stays as it is. Source: ONNX Runtime's operator documentation, measured on 1.32. Of 2 bits
-/// in blocks of 32 and more ONNX Runtime rounds the sums and differences of each four elements to eight bits, one scale
-/// a block; here they stay as they are (results 3e-3 to 7e-3 apart).
+/// accuracy level 4; 0: it stays as it is. Source: ONNX Runtime's operator documentation, measured on 1.32.
 int64_t roundedBlock(const ExpertStep& step, size_t part)
 {
     constexpr int64_t kLargest = 256;
@@ -94,22 +107,45 @@ int64_t roundedBlock(const ExpertStep& step, size_t part)
     return step.quantized && rounds && step.block <= kLargest ? step.block : 0;
 }
 
+/// Tables for constant weights of 2 bits where ONNX Runtime multiplies by them: in blocks of 32 and more, with rows in
+/// multiples of 128 (measured on 1.32, x86).
+ExpertTables expertTables(
+    const ExpertStep& step, size_t part, const Tensor& codes, const Tensor& scales, const Tensor* zeroPoints)
+{
+    constexpr int64_t kLeastBlock = 32, kRowsTogether = 128;
+    const int64_t rows = codes.dim(1), depth = codes.dim(2) * 4;
+    ExpertTables t;
+    if (step.bits[part] != 2 || step.block < kLeastBlock || (step.block & (step.block - 1)) != 0
+        || depth % step.block != 0 || rows % kRowsTogether != 0)
+        return t;
+    t.codes = codes;
+    t.scales = toFloats(scales);
+    const int64_t blocks = depth / step.block, zeroRow = (blocks * 2 + 7) / 8;
+    for (int64_t row = 0; zeroPoints && row < codes.dim(0) * rows; ++row)
+        for (int64_t b = 0; b < blocks; ++b)
+            t.zeroPoints.push_back(float(codeAt(zeroPoints->data<uint8_t>().data() + row * zeroRow, b, 2)));
+    return t;
+}
+
 /// One product of all experts.
 struct ExpertLayer {
     Tensor weights; ///< invalid: there is none
+    const ExpertTables* tables = nullptr; ///< in place of them
     std::vector<double> bias; ///< empty or experts x rows
-    int64_t block = 0; ///< above 0: what is multiplied is rounded to eight bits in blocks of so many
+    int64_t block = 0; ///< of the tables; else above 0: what is multiplied is rounded to eight bits in such blocks
     size_t rows() const { return static_cast<size_t>(weights.dim(1)); }
     size_t depth() const { return static_cast<size_t>(weights.dim(2)); }
     void run(size_t expert, const double* x, double* y) const
     {
+        const double* own = bias.empty() ? nullptr : bias.data() + expert * rows();
+        if (tables)
+            return expertTableProduct(tables->expert(expert, block), own, x, y);
         std::vector<double> rounded;
         if (block > 0) {
             rounded = roundedInBlocks(x);
             x = rounded.data();
         }
-        expertProduct(weights.data<float>().data() + expert * rows() * depth(),
-            bias.empty() ? nullptr : bias.data() + expert * rows(), x, rows(), depth(), y);
+        expertProduct(weights.data<float>().data() + expert * rows() * depth(), own, x, rows(), depth(), y);
     }
 
 private:
@@ -139,6 +175,10 @@ Result<ExpertLayer> expertLayer(const ExpertStep& step, const StepContext& c, si
         QS_TRY(layer.weights, expertWeights(step, part, c.input(s.weights), input(s.scales), input(s.zeroPoints)));
     }
     layer.block = roundedBlock(step, part);
+    if (step.tables[part].codes.valid()) {
+        layer.tables = &step.tables[part];
+        layer.block = step.block;
+    }
     if (const Tensor* bias = c.input(s.bias))
         layer.bias = toDoubles(*bias);
     if (!layer.bias.empty() && layer.bias.size() != static_cast<size_t>(layer.weights.dim(0)) * layer.rows())
@@ -270,6 +310,9 @@ Result<LoweredNode> lowerExperts(const LowerContext& context)
             QS_TRY(step.ready[part],
                 expertWeights(
                     step, part, context.constant(s.weights), s.scales ? context.constant(s.scales) : nullptr, zero));
+            if (step.quantized)
+                step.tables[part]
+                    = expertTables(step, part, *context.constant(s.weights), *context.constant(s.scales), zero);
         }
     }
     return LoweredNode { [step](StepContext& c) { return runExperts(step, c); }, "reference" };
