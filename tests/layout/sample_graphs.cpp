@@ -200,7 +200,7 @@ private:
 
 } // namespace
 
-Graph transformer(size_t layers, bool scopes)
+Graph transformer(size_t layers, bool scopes, bool otherEnds)
 {
     Writer w;
     w.input("x");
@@ -217,10 +217,10 @@ Graph transformer(size_t layers, bool scopes)
             = chain.add("Add", layer + "attn", { chain.add("Mul", layer + "attn", { q, k }), mask });
         const std::string mixed
             = chain.add("MatMul", layer + "attn", { chain.add("Softmax", layer + "attn", { scores }), "w" });
-        const std::string middle = chain.add("Add", layer + "norm", { at, mixed });
+        const std::string middle = chain.add(otherEnds && i == 0 ? "Sub" : "Add", layer + "norm", { at, mixed });
         const std::string wide
             = chain.add("Erf", layer + "mlp", { chain.add("MatMul", layer + "mlp", { middle, "w" }) });
-        at = chain.add("Add", layer + "mlp", { middle, wide });
+        at = chain.add(otherEnds && i + 1 == layers ? "Sub" : "Add", layer + "mlp", { middle, wide });
     }
     const std::string head = chain.add("Tanh", "head", { at });
     w.node("Identity", "last", { head }, { "y" });

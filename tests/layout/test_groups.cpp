@@ -150,6 +150,7 @@ private slots:
     void runsAgainstTheDefinition_data();
     void runsAgainstTheDefinition();
     void transformerIsOneBox();
+    void firstAndLastLayersAreBlocks();
     void metadataInPlaceOfNames();
     void stagesOfACnn();
     void blocksByNames();
@@ -323,6 +324,25 @@ void TestGroups::transformerIsOneBox()
         if (scopes)
             QVERIFY(drawing.group("layer/3"));
     }
+}
+
+/// They differ from the others by an operator, so that names alone tell that they are layers.
+void TestGroups::firstAndLastLayersAreBlocks()
+{
+    const Drawing named(transformer(6, true, true), GroupBy::Blocks);
+    QVERIFY(named.group("4 × layer"));
+    const BoxGroup *first = named.group("layer/0"), *second = named.group("layer/1"), *last = named.group("layer/5");
+    QVERIFY(first && second && last);
+    QCOMPARE(first->kind, BoxGroup::Kind::Block);
+    QCOMPARE(first->end - first->first, second->end - second->first);
+    QCOMPARE(last->end - last->first, second->end - second->first);
+    QCOMPARE(first->parent, BoxGroup::kNone);
+    const FoldedGraph drawn = joinGroups(named.whole, named.grouping, [](uint32_t) { return true; });
+    QCOMPARE(std::ranges::count(drawn.boxes, DisplayBox::Kind::Group, &DisplayBox::kind), 3);
+
+    const Drawing unnamed(transformer(6, false, true), GroupBy::Blocks);
+    QCOMPARE(std::ranges::count(unnamed.grouping.groups, BoxGroup::Kind::Run, &BoxGroup::kind), 1);
+    QVERIFY(std::ranges::count(unnamed.grouping.groups, BoxGroup::Kind::Block, &BoxGroup::kind) <= 5);
 }
 
 void TestGroups::metadataInPlaceOfNames()

@@ -133,7 +133,8 @@ private:
 
     void addRuns()
     {
-        for (const BlockRun& run : findNestedRuns(boxRow(m_graph, m_folded, m_dims, m_tree, m_result.order))) {
+        const std::vector<BlockRun> runs = findNestedRuns(boxRow(m_graph, m_folded, m_dims, m_tree, m_result.order));
+        for (const BlockRun& run : runs) {
             const std::string times = std::to_string(run.count) + " × ";
             const uint32_t scope = scopeOf(run.first, run.end());
             const std::string name = scope ? m_tree.scopes[scope].name : typesOf(run.first, run.first + run.period);
@@ -150,6 +151,61 @@ private:
                     BoxGroup::kNone });
             }
         }
+        m_blocks = m_result.groups.size();
+        for (const BlockRun& run : runs)
+            addUnequal(run);
+    }
+
+    /// The scope right within `outer` in which a place lies; 0 = not in it.
+    uint32_t childAt(uint32_t place, uint32_t outer) const
+    {
+        uint32_t scope = scopeAt(place);
+        while (scope != 0 && m_tree.scopes[scope].parent != outer)
+            scope = m_tree.scopes[scope].parent;
+        return scope;
+    }
+
+    /// Blocks beside a run that names count among its own, though they are not equal: the first layer of a transformer
+    /// often begins, and the last one ends, in another way.
+    void addUnequal(const BlockRun& run)
+    {
+        const uint32_t outer = scopeOf(run.first, run.end());
+        const auto n = static_cast<uint32_t>(m_result.order.size());
+        if (outer == 0)
+            return;
+        if (run.first > 0)
+            if (const uint32_t child = childAt(run.first - 1, outer); countsWith(child, childAt(run.first, outer))) {
+                uint32_t first = run.first;
+                while (first > 0 && childAt(first - 1, outer) == child)
+                    --first;
+                addNumbered(child, first, run.first, run.period);
+            }
+        if (run.end() < n)
+            if (const uint32_t child = childAt(run.end(), outer); countsWith(child, childAt(run.end() - 1, outer))) {
+                uint32_t end = run.end();
+                while (end < n && childAt(end, outer) == child)
+                    ++end;
+                addNumbered(child, run.end(), end, run.period);
+            }
+    }
+
+    /// Two different scopes whose names are numbers.
+    bool countsWith(uint32_t scope, uint32_t other) const
+    {
+        const auto isNumber = [&](uint32_t s) {
+            const std::string& name = m_tree.scopes[s].name;
+            return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+        };
+        return scope != 0 && other != 0 && scope != other && isNumber(scope) && isNumber(other);
+    }
+
+    void addNumbered(uint32_t scope, uint32_t first, uint32_t end, uint32_t period)
+    {
+        if ((end - first) * 2 < period || m_spans.contains({ first, end }) || cutsBlock(first, end))
+            return;
+        const ScopeTree::Scope& own = m_tree.scopes[scope];
+        add({ BoxGroup::Kind::Block, keyOf("block:", first), m_tree.scopes[own.parent].name + "/" + own.name, first,
+            end, 0, BoxGroup::kNone });
         m_blocks = m_result.groups.size();
     }
 

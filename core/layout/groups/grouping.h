@@ -24,7 +24,7 @@ struct BoxGroup {
     enum class Kind {
         Scope, ///< boxes whose names share a scope
         Run, ///< equal blocks; its children are these
-        Block, ///< one of them
+        Block, ///< one of them, or one beside them that only names count among them
         Body, ///< an If, Loop or Scan with its bodies, or one of these
     };
     Kind kind = Kind::Scope;

@@ -27,6 +27,22 @@ std::set<std::string> fromJson(const QJsonValue& value)
     return keys;
 }
 
+/// Which groups are layers of a transformer, or several of them: repeated blocks with attention, fused or spelled out.
+std::vector<bool> layersAmong(const Graph& graph, const FoldedGraph& whole, const Grouping& grouping)
+{
+    std::vector<bool> layers(grouping.groups.size());
+    for (uint32_t b = 0; b < whole.boxes.size(); ++b) {
+        const NodeId node = whole.boxes[b].mainNode();
+        const std::string_view type = node.valid() ? std::string_view(graph.node(node).opType) : std::string_view();
+        if (type.find("Attention") == type.npos && type.find("Softmax") == type.npos)
+            continue;
+        for (const uint32_t g : grouping.around(b))
+            if (grouping.groups[g].kind == BoxGroup::Kind::Block || grouping.groups[g].kind == BoxGroup::Kind::Run)
+                layers[g] = true;
+    }
+    return layers;
+}
+
 } // namespace
 
 std::shared_ptr<const GraphContent> GraphContent::of(const LoadedModel& model, FoldMode mode, GroupBy by)
@@ -44,6 +60,7 @@ std::shared_ptr<const GraphContent> GraphContent::of(const LoadedModel& model, F
         model.graph(), *model.quant, [&plan](ValueId id) { return plan.constant(id); }, dims, mode);
     const std::vector<DrawnBody> bodies = addBodies(model.graph(), mode, content->whole);
     content->grouping = groupBoxes(model.graph(), content->whole, dims, by, bodies);
+    content->layers = layersAmong(model.graph(), content->whole, content->grouping);
     return content;
 }
 
@@ -52,7 +69,7 @@ bool GraphContent::closedAtFirst(uint32_t group) const
     const BoxGroup& of = grouping.groups[group];
     if (of.kind == BoxGroup::Kind::Body)
         return of.key.starts_with("bodies:"); // and open within
-    return by == GroupBy::Names || whole.boxes.size() > kLargeGraph;
+    return by == GroupBy::Names || whole.boxes.size() > kLargeGraph || layers[group];
 }
 
 std::string GraphContent::nameOf(uint32_t box) const

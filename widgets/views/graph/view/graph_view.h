@@ -22,9 +22,11 @@ struct GraphContent {
     std::shared_ptr<const Model> model;
     FoldedGraph whole;
     Grouping grouping;
+    std::vector<bool> layers; ///< by group: blocks and runs of a transformer, which have attention in them
 
     static std::shared_ptr<const GraphContent> of(const LoadedModel& model, FoldMode mode, GroupBy by);
-    /// Whether a group is closed while nobody opened or closed it: scopes are, and blocks of large graphs.
+    /// Whether a group is closed while nobody opened or closed it: scopes and the layers of transformers
+    /// are, and blocks of large graphs.
     bool closedAtFirst(uint32_t group) const;
     std::string nameOf(uint32_t box) const; ///< of its node, or of its tensor
     std::optional<uint32_t> find(const std::string& name) const; ///< the box of that name
