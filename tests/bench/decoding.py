@@ -246,4 +246,5 @@ def main():
             lockstep(o, form, alone)
 
 
-main()
+if __name__ == "__main__":
+    main()
