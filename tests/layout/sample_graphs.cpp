@@ -228,6 +228,27 @@ Graph transformer(size_t layers, bool scopes, bool otherEnds)
     return w.finish();
 }
 
+Graph decoder(size_t layers)
+{
+    Writer w;
+    w.input("x");
+    w.input("all");
+    for (size_t i = 0; i < layers; ++i)
+        w.input("past." + std::to_string(i));
+    std::string at = "x";
+    for (size_t i = 0; i < layers; ++i) {
+        const std::string number = std::to_string(i), layer = "/layers." + number + "/";
+        w.node("Mul", layer + "Mul", { at, "all" }, { "scaled" + number });
+        w.node("Add", layer + "Add", { "scaled" + number, "past." + number }, { "present." + number });
+        w.node("Tanh", layer + "Tanh", { "present." + number }, { "layer" + number });
+        w.output("present." + number);
+        at = "layer" + number;
+    }
+    w.node("Relu", "/head/Relu", { at }, { "y" });
+    w.output("y");
+    return w.finish();
+}
+
 Graph toldByMetadata(const Graph& named)
 {
     GraphBuilder builder;

@@ -30,6 +30,8 @@ Graph dynamicGraph();
 /// Embedding, layers of attention and a feed-forward part that all read one mask, head; named /encoder/layer.3/…, or
 /// MatMul_31. `otherEnds`: an operator of the first and one of the last layer are others.
 Graph transformer(size_t layers, bool scopes, bool otherEnds = false);
+/// Layers of three nodes each, with a state that comes in and goes out; the model's input "all" is read by every layer.
+Graph decoder(size_t layers);
 /// The same graph, its nodes named by numbers, with the scopes of their names as metadata in PyTorch's form.
 Graph toldByMetadata(const Graph& named);
 /// Stages of residual blocks, a convolution with stride between them.

@@ -151,6 +151,7 @@ private slots:
     void runsAgainstTheDefinition();
     void transformerIsOneBox();
     void firstAndLastLayersAreBlocks();
+    void statesGoWithTheirLayer();
     void metadataInPlaceOfNames();
     void stagesOfACnn();
     void blocksByNames();
@@ -343,6 +344,33 @@ void TestGroups::firstAndLastLayersAreBlocks()
     const Drawing unnamed(transformer(6, false, true), GroupBy::Blocks);
     QCOMPARE(std::ranges::count(unnamed.grouping.groups, BoxGroup::Kind::Run, &BoxGroup::kind), 1);
     QVERIFY(std::ranges::count(unnamed.grouping.groups, BoxGroup::Kind::Block, &BoxGroup::kind) <= 5);
+}
+
+void TestGroups::statesGoWithTheirLayer()
+{
+    const Drawing drawing(decoder(4), GroupBy::Blocks);
+    const BoxGroup *run = drawing.group("4 × layers"), *layer = drawing.group("layers/2");
+    QVERIFY(run && layer);
+    QCOMPARE(run->end - run->first, 4u * 5u);
+    QCOMPARE(layer->end - layer->first, 5u);
+    const auto titleAt = [&](uint32_t place) { return drawing.whole.boxes[drawing.grouping.order[place]].title; };
+    QCOMPARE(titleAt(layer->first), std::string("past.2"));
+    QCOMPARE(titleAt(layer->end - 1), std::string("present.2"));
+    std::vector<uint32_t> places(drawing.whole.boxes.size());
+    for (uint32_t i = 0; i < places.size(); ++i)
+        places[drawing.grouping.order[i]] = i;
+    for (const DisplayEdge& edge : drawing.whole.edges)
+        QVERIFY(places[edge.from] < places[edge.to]);
+
+    const FoldedGraph drawn = joinGroups(drawing.whole, drawing.grouping, [](uint32_t) { return true; });
+    QCOMPARE(drawn.boxes.size(), size_t(5)); // x, all, the layers, the head, y
+    const auto joined = std::ranges::find(drawn.boxes, DisplayBox::Kind::Group, &DisplayBox::kind);
+    QVERIFY(joined != drawn.boxes.end());
+    QCOMPARE(joined->subtitle, std::string("3 nodes each"));
+    const FoldedGraph open = joinGroups(drawing.whole, drawing.grouping, [](uint32_t) { return false; });
+    const auto layout = layoutGraph(open, {}, CancelToken());
+    QVERIFY(layout.ok());
+    QCOMPARE(faults(open, *layout), QString());
 }
 
 void TestGroups::metadataInPlaceOfNames()

@@ -2,6 +2,7 @@
 #include "core/layout/groups/grouping.h"
 
 #include "core/layout/groups/box_row.h"
+#include "core/layout/groups/group_states.h"
 
 #include <algorithm>
 #include <map>
@@ -308,7 +309,9 @@ std::vector<uint32_t> Grouping::around(uint32_t box) const
 Grouping groupBoxes(const Graph& graph, const FoldedGraph& folded, const DimsLookup& dims, GroupBy by,
     const std::vector<DrawnBody>& bodies)
 {
-    return Groups(graph, folded, dims, bodies).run(by);
+    Grouping grouping = Groups(graph, folded, dims, bodies).run(by);
+    takeStates(folded, grouping);
+    return grouping;
 }
 
 } // namespace qs

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layout/groups/grouping.h"
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <tuple>
 
 namespace qs {
@@ -91,7 +93,11 @@ private:
         box.kind = DisplayBox::Kind::Group;
         box.group = group;
         box.title = of.title;
-        const uint32_t count = of.end - of.first;
+        const auto members = std::span(m_grouping.order).subspan(of.first, of.end - of.first);
+        const auto count = static_cast<uint32_t>(std::ranges::count_if(members, [&](uint32_t b) {
+            const DisplayBox::Kind kind = m_whole.boxes[b].kind;
+            return kind != DisplayBox::Kind::Input && kind != DisplayBox::Kind::Output;
+        }));
         const bool run = of.kind == BoxGroup::Kind::Run;
         const uint32_t nodes = run ? count / of.blocks : count;
         box.subtitle = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") + (run ? " each" : "");

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/layout/groups/grouping.h"
+
+namespace qs {
+
+/// Puts a model's inputs and outputs into the repeated block that alone reads and makes them, where it does both: what
+/// a layer keeps from run to run, as a decoder's keys and values. Of equal blocks all have as many of them, or none
+/// has.
+void takeStates(const FoldedGraph& folded, Grouping& grouping);
+
+} // namespace qs
