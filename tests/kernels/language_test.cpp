@@ -28,6 +28,8 @@ class LanguageTests : public QObject {
 private slots:
     void attention_data();
     void attention();
+    void causalAttention_data();
+    void causalAttention();
     void cacheCodes_data();
     void cacheCodes();
     void rotary();
@@ -84,6 +86,55 @@ void LanguageTests::attention()
     std::string different = test::difference<float>(y, expectedY, 1e-5);
     QVERIFY2(different.empty(), different.c_str());
     different = test::difference<float>(scores, expectedScores, 1e-5);
+    QVERIFY2(different.empty(), different.c_str());
+}
+
+void LanguageTests::causalAttention_data()
+{
+    QTest::addColumn<int>("queries");
+    QTest::addColumn<int>("past");
+    QTest::addColumn<bool>("byHead");
+    QTest::addColumn<bool>("seesOneMore"); // a key behind its own place
+    for (const int queries : { 60, 127, 128, 131, 300 })
+        for (const int past : { 0, 5 })
+            for (const bool byHead : { false, true })
+                for (const bool seesOneMore : { false, true })
+                    QTest::addRow("%d behind %d%s%s", queries, past, byHead ? ", by head" : "",
+                        seesOneMore ? ", one key more" : "")
+                        << queries << past << byHead << seesOneMore;
+}
+
+void LanguageTests::causalAttention()
+{
+    QFETCH(const int, queries);
+    QFETCH(const int, past);
+    QFETCH(const bool, byHead);
+    QFETCH(const bool, seesOneMore);
+    RandomData random { uint32_t(queries + past) };
+    const AttentionShape s { 2, 4, 2, queries, queries + past, 16, 24, 0.25, byHead ? 3.0 : 0.0 };
+    const auto q = random.floats(s.batch * s.heads * s.queries * s.keySize);
+    const auto k = random.floats(s.batch * s.keyHeads * s.keys * s.keySize);
+    const auto v = random.floats(s.batch * s.keyHeads * s.keys * s.valueSize);
+    const int64_t planes = s.batch * (byHead ? s.heads : 1), plane = s.queries * s.keys;
+    auto bias = random.floats(planes * plane);
+    for (int64_t p = 0; p < planes; ++p)
+        for (int64_t i = 0; i < s.queries; ++i)
+            for (int64_t j = past + i + 1; j < s.keys; ++j)
+                bias[size_t(p * plane + i * s.keys + j)] = -std::numeric_limits<float>::infinity();
+    if (seesOneMore)
+        bias[size_t((planes - 1) * plane + s.keys - 1)] = 1;
+    const std::array<int64_t, 4> strides { byHead ? s.heads * plane : plane, byHead ? plane : 0, s.keys, 1 };
+    const auto dq = test::widened(q), dk = test::widened(k), dv = test::widened(v), dbias = test::widened(bias);
+    std::vector<float> y(size_t(s.batch * s.heads * s.queries * s.valueSize));
+    std::vector<double> expected(y.size());
+    attentionReference(s, { dq.data(), dk.data(), dv.data(), { dbias.data(), strides }, expected.data(), nullptr, {} });
+    FloatMatmul products(nullptr);
+    const auto prepared = PreparedAttention::make(s, products);
+    QVERIFY(prepared);
+    const auto scratch = test::scratchMemory(prepared->scratchBytes());
+    QVERIFY(prepared->run(
+        { q.data(), k.data(), v.data(), { bias.data(), strides }, y.data(), nullptr, {} }, scratch.get()));
+    const std::string different = test::difference<float>(y, expected, 1e-5);
     QVERIFY2(different.empty(), different.c_str());
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace qs {
@@ -39,9 +40,16 @@ template <class T> struct HeadScores {
         const auto& [from, strides] = data.bias;
         if (!from)
             return;
-        for (int64_t q = 0; q < shape.queries; ++q)
-            for (int64_t k = 0; k < shape.keys; ++k)
-                scores[q * shape.keys + k] += biasRow(q)[k * strides[3]];
+        for (int64_t q = 0; q < shape.queries; ++q) {
+            T* row = scores + q * shape.keys;
+            const T* added = biasRow(q);
+            if (const int64_t step = strides[3]; step == 1)
+                for (int64_t k = 0; k < shape.keys; ++k)
+                    row[k] += added[k];
+            else
+                for (int64_t k = 0; k < shape.keys; ++k)
+                    row[k] += added[k * step];
+        }
     }
     const T* biasRow(int64_t q) const
     {
@@ -100,19 +108,44 @@ void attentionReference(const AttentionShape& s, const AttentionData<double>& d)
         }
 }
 
+bool PreparedAttention::prepare(Part& part, FloatMatmul& products)
+{
+    const AttentionShape& s = part.shape;
+    part.scores = products.prepare({ s.queries, s.keySize, s.keys, false, true });
+    part.values = products.prepare({ s.queries, s.keys, s.valueSize });
+    return part.scores && part.values;
+}
+
+void PreparedAttention::prepareParts(FloatMatmul& products)
+{
+    constexpr int64_t kMostParts = 4, kLeastQueries = 64;
+    const AttentionShape& s = m_whole.shape;
+    const int64_t count = std::min(kMostParts, s.queries / kLeastQueries), before = s.keys - s.queries;
+    for (int64_t i = 0; count > 1 && before >= 0 && i < count; ++i) {
+        const int64_t first = s.queries * i / count, last = s.queries * (i + 1) / count;
+        Part part { first, s, nullptr, nullptr };
+        part.shape.queries = last - first;
+        part.shape.keys = before + last;
+        if (!prepare(part, products))
+            return m_parts.clear();
+        m_parts.push_back(std::move(part));
+    }
+}
+
 std::shared_ptr<const PreparedAttention> PreparedAttention::make(const AttentionShape& s, FloatMatmul& products)
 {
     auto prepared = std::make_shared<PreparedAttention>();
-    prepared->m_shape = s;
+    prepared->m_whole.shape = s;
     constexpr int64_t kFewQueries = 4; // below: reading the keys is what takes time
     if (s.queries * s.keys * s.keySize * s.valueSize == 0)
         return nullptr;
     prepared->m_few = s.queries < kFewQueries;
     if (prepared->m_few)
         return prepared;
-    prepared->m_scores = products.prepare({ s.queries, s.keySize, s.keys, false, true });
-    prepared->m_values = products.prepare({ s.queries, s.keys, s.valueSize });
-    return prepared->m_scores && prepared->m_values ? prepared : nullptr;
+    if (!prepare(prepared->m_whole, products))
+        return nullptr;
+    prepared->prepareParts(products);
+    return prepared;
 }
 
 namespace {
@@ -123,16 +156,23 @@ size_t scoreBytes(const AttentionShape& s) { return (size_t(s.queries * s.keys) 
 
 size_t PreparedAttention::scratchBytes() const
 {
-    if (m_few)
-        return scoreBytes(m_shape);
-    return scoreBytes(m_shape) + std::max(m_scores->scratchBytes(), m_values->scratchBytes());
+    size_t products = 0;
+    const auto count = [&](const Part& part) {
+        products = std::max({ products, part.scores->scratchBytes(), part.values->scratchBytes() });
+    };
+    if (!m_few)
+        count(m_whole);
+    for (const Part& part : m_parts)
+        count(part);
+    return scoreBytes(m_whole.shape) + products;
 }
 
-bool PreparedAttention::multiplyKeys(const float* q, const float* k, float* scores, std::byte* scratch) const noexcept
+bool PreparedAttention::multiplyKeys(
+    const Part& part, const float* q, const float* k, float* scores, std::byte* scratch) const noexcept
 {
-    const AttentionShape& s = m_shape;
+    const AttentionShape& s = part.shape;
     const auto scale = float(s.scale);
-    if (!m_few && !m_scores->run(q, k, scores, scratch))
+    if (!m_few && !part.scores->run(q, k, scores, scratch))
         return false;
     for (int64_t i = 0; m_few && i < s.queries; ++i)
         scoreKeys(q + i * s.keySize, k, s.keys, s.keySize, scale, scores + i * s.keys);
@@ -141,29 +181,57 @@ bool PreparedAttention::multiplyKeys(const float* q, const float* k, float* scor
     return true;
 }
 
-bool PreparedAttention::multiplyValues(const float* w, const float* v, float* y, std::byte* scratch) const noexcept
+bool PreparedAttention::multiplyValues(
+    const Part& part, const float* w, const float* v, float* y, std::byte* scratch) const noexcept
 {
-    const AttentionShape& s = m_shape;
+    const AttentionShape& s = part.shape;
     for (int64_t i = 0; m_few && i < s.queries; ++i)
         mixValues(w + i * s.keys, v, s.keys, s.valueSize, y + i * s.valueSize);
-    return m_few || m_values->run(w, v, y, scratch);
+    return m_few || part.values->run(w, v, y, scratch);
+}
+
+bool PreparedAttention::seesNoLaterKeys(const AttentionData<float>& d, int64_t batch, int64_t head) const
+{
+    const auto& [from, strides] = d.bias;
+    if (!from || d.scores)
+        return false;
+    const float* rows = from + batch * strides[0] + head * strides[1];
+    for (const Part& part : m_parts)
+        for (int64_t q = part.firstQuery; q < part.firstQuery + part.shape.queries; ++q)
+            for (int64_t k = part.shape.keys; k < m_whole.shape.keys; ++k)
+                if (rows[q * strides[2] + k * strides[3]] != -std::numeric_limits<float>::infinity())
+                    return false;
+    return true;
+}
+
+bool PreparedAttention::runPart(
+    const Part& part, const AttentionData<float>& d, int64_t b, int64_t h, std::byte* scratch) const noexcept
+{
+    const AttentionShape &s = m_whole.shape, &own = part.shape;
+    auto* scores = reinterpret_cast<float*>(scratch);
+    std::byte* rest = scratch + scoreBytes(s);
+    const int64_t query = (b * s.heads + h) * s.queries + part.firstQuery;
+    AttentionData<float> data = d;
+    data.bias.data = d.bias.data ? d.bias.data + part.firstQuery * d.bias.strides[2] : nullptr;
+    if (!multiplyKeys(part, d.q + query * s.keySize, d.k + keyHead(s, b, h) * s.keys * s.keySize, scores, rest))
+        return false;
+    headScores(own, data, b, h, scores).finish();
+    const float* v = d.v + keyHead(s, b, h) * s.keys * s.valueSize;
+    return multiplyValues(part, scores, v, d.y + query * s.valueSize, rest);
 }
 
 bool PreparedAttention::run(const AttentionData<float>& d, std::byte* scratch) const noexcept
 {
-    const AttentionShape& s = m_shape;
-    auto* scores = reinterpret_cast<float*>(scratch);
-    std::byte* rest = scratch + scoreBytes(s);
+    const AttentionShape& s = m_whole.shape;
+    bool inParts = false;
     for (int64_t b = 0; b < s.batch; ++b)
         for (int64_t h = 0; h < s.heads; ++h) {
-            const float* q = d.q + (b * s.heads + h) * s.queries * s.keySize;
-            const float* k = d.k + keyHead(s, b, h) * s.keys * s.keySize;
-            const float* v = d.v + keyHead(s, b, h) * s.keys * s.valueSize;
-            if (!multiplyKeys(q, k, scores, rest))
-                return false;
-            headScores(s, d, b, h, scores).finish();
-            if (!multiplyValues(scores, v, d.y + (b * s.heads + h) * s.queries * s.valueSize, rest))
-                return false;
+            if (const bool another = h == 0 || d.bias.strides[1] != 0; another)
+                inParts = !m_parts.empty() && seesNoLaterKeys(d, b, h);
+            const std::span<const Part> parts = inParts ? std::span(m_parts) : std::span(&m_whole, 1);
+            for (const Part& part : parts)
+                if (!runPart(part, d, b, h, scratch))
+                    return false;
         }
     return true;
 }

@@ -4,6 +4,8 @@
 #include "core/kernels/product/matmul.h"
 
 #include <array>
+#include <memory>
+#include <vector>
 
 /// Scaled dot product attention. Source: Vaswani et al., Attention Is All You Need; ONNX Attention.
 namespace qs {
@@ -39,7 +41,8 @@ template <class T> struct AttentionData {
 /// Naive version in double.
 void attentionReference(const AttentionShape& s, const AttentionData<double>& d);
 
-/// Both products by oneDNN, of few queries by our own loops, head by head. Thread-safe.
+/// Both products by oneDNN, of few queries by our own loops, head by head. Where no query sees the keys behind its own
+/// place (the usual mask of a decoder), blocks of queries leave out the keys that none of them sees. Thread-safe.
 class PreparedAttention {
 public:
     /// Null when there is no fast product of this shape.
@@ -50,13 +53,25 @@ public:
     bool run(const AttentionData<float>& d, std::byte* scratch) const noexcept;
 
 private:
-    /// All queries of a head; false only when memory ran out.
-    bool multiplyKeys(const float* q, const float* k, float* scores, std::byte* scratch) const noexcept;
-    bool multiplyValues(const float* w, const float* v, float* y, std::byte* scratch) const noexcept;
+    /// Neighbouring queries of a head and the first keys, which alone they see.
+    struct Part {
+        int64_t firstQuery = 0;
+        AttentionShape shape;
+        std::shared_ptr<const PreparedProduct> scores, values;
+    };
+    static bool prepare(Part& part, FloatMatmul& products);
+    void prepareParts(FloatMatmul& products);
+    bool seesNoLaterKeys(const AttentionData<float>& d, int64_t batch, int64_t head) const;
+    /// False only when memory ran out.
+    bool runPart(const Part& part, const AttentionData<float>& d, int64_t batch, int64_t head,
+        std::byte* scratch) const noexcept;
+    bool multiplyKeys(
+        const Part& part, const float* q, const float* k, float* scores, std::byte* scratch) const noexcept;
+    bool multiplyValues(const Part& part, const float* w, const float* v, float* y, std::byte* scratch) const noexcept;
 
-    AttentionShape m_shape;
     bool m_few = false; ///< queries: without the products
-    std::shared_ptr<const PreparedProduct> m_scores, m_values;
+    Part m_whole;
+    std::vector<Part> m_parts; ///< of queries that see no later keys; empty: not worth it
 };
 
 } // namespace qs
