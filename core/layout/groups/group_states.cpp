@@ -16,7 +16,8 @@ public:
         : m_folded(folded)
         , m_grouping(grouping)
         , m_blocks(folded.boxes.size())
-        , m_isTouched(folded.boxes.size())
+        , m_neighbour(folded.boxes.size(), UINT32_MAX)
+        , m_places(folded.boxes.size())
         , m_inputs(grouping.groups.size())
         , m_outputs(grouping.groups.size())
     {
@@ -24,6 +25,8 @@ public:
 
     void take()
     {
+        for (uint32_t i = 0; i < m_grouping.order.size(); ++i)
+            m_places[m_grouping.order[i]] = i;
         for (const DisplayEdge& edge : m_folded.edges) {
             if (isState(edge.from, DisplayBox::Kind::Input))
                 narrow(edge.from, edge.to);
@@ -46,11 +49,11 @@ private:
     {
         std::vector<uint32_t> around = m_grouping.around(neighbour);
         std::erase_if(around, [&](uint32_t g) { return m_grouping.groups[g].kind != BoxGroup::Kind::Block; });
-        if (m_isTouched[box])
+        if (m_neighbour[box] != UINT32_MAX)
             std::erase_if(m_blocks[box], [&](uint32_t g) { return std::ranges::find(around, g) == around.end(); });
         else
             m_blocks[box] = std::move(around);
-        m_isTouched[box] = true;
+        m_neighbour[box] = std::min(m_neighbour[box], m_places[neighbour]);
     }
 
     /// The innermost block that reads and makes some.
@@ -67,22 +70,39 @@ private:
         }
     }
 
+    /// Of the blocks of a run only what all of them have at the same place stays.
     void dropUneven()
     {
-        std::map<uint32_t, std::set<std::pair<size_t, size_t>>> counts; // by run
-        const auto isOfRun = [&](uint32_t g) {
+        using Key = std::pair<bool, uint32_t>; // an input or not, place within the block
+        std::map<uint32_t, std::vector<std::map<Key, size_t>>> counts; // by run, by block
+        const auto runOf = [&](uint32_t g) {
             const uint32_t parent = m_grouping.groups[g].parent;
-            return m_grouping.groups[g].kind == BoxGroup::Kind::Block && parent != BoxGroup::kNone
+            const bool of = m_grouping.groups[g].kind == BoxGroup::Kind::Block && parent != BoxGroup::kNone
                 && m_grouping.groups[parent].kind == BoxGroup::Kind::Run;
+            return of ? parent : BoxGroup::kNone;
+        };
+        const auto keyOf = [&](uint32_t box, uint32_t g) {
+            return Key(
+                m_folded.boxes[box].kind == DisplayBox::Kind::Input, m_neighbour[box] - m_grouping.groups[g].first);
         };
         for (uint32_t g = 0; g < m_grouping.groups.size(); ++g)
-            if (isOfRun(g))
-                counts[m_grouping.groups[g].parent].insert({ m_inputs[g].size(), m_outputs[g].size() });
-        for (uint32_t g = 0; g < m_grouping.groups.size(); ++g)
-            if (isOfRun(g) && counts[m_grouping.groups[g].parent].size() > 1) {
-                m_inputs[g].clear();
-                m_outputs[g].clear();
+            if (const uint32_t run = runOf(g); run != BoxGroup::kNone) {
+                auto& own = counts[run].emplace_back();
+                for (const auto* list : { &m_inputs[g], &m_outputs[g] })
+                    for (const uint32_t box : *list)
+                        ++own[keyOf(box, g)];
             }
+        for (uint32_t g = 0; g < m_grouping.groups.size(); ++g)
+            if (const uint32_t run = runOf(g); run != BoxGroup::kNone)
+                for (auto* list : { &m_inputs[g], &m_outputs[g] })
+                    std::erase_if(*list, [&, first = counts[run].front()](uint32_t box) {
+                        const auto number = [key = keyOf(box, g)](const std::map<Key, size_t>& block) {
+                            const auto found = block.find(key);
+                            return found == block.end() ? 0 : found->second;
+                        };
+                        return std::ranges::any_of(
+                            counts[run], [&](const auto& block) { return number(block) != number(first); });
+                    });
     }
 
     void reorder()
@@ -119,7 +139,8 @@ private:
     const FoldedGraph& m_folded;
     Grouping& m_grouping;
     std::vector<std::vector<uint32_t>> m_blocks; ///< by input and output: what could take it, innermost first
-    std::vector<bool> m_isTouched; ///< by box
+    std::vector<uint32_t> m_neighbour; ///< by box: the first place that reads or makes it
+    std::vector<uint32_t> m_places; ///< by box
     std::vector<std::vector<uint32_t>> m_inputs, m_outputs; ///< by group: what it takes
 };
 
