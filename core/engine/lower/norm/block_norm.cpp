@@ -7,6 +7,9 @@
 
 #include "core/kernels/elementwise/broadcast.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace qs {
 
 namespace {
@@ -119,9 +122,12 @@ template <class W> Result<Tensor> skipSum(const StepContext& c, size_t biasSlot)
         return badInput("the bias does not fit the input " + shapeText(x.shape()));
     Tensor sum = c.allocate(dtypeOf<W>(), x.shape());
     const auto count = static_cast<size_t>(x.count()), period = static_cast<size_t>(skip.count());
-    for (size_t i = 0; i < count; ++i)
-        sum.fill<W>()[i]
-            = in.data<W>()[i] + skip.data<W>()[i % period] + (bias.valid() ? bias.data<W>()[i % last] : W(0));
+    W* to = sum.fill<W>().data();
+    for (size_t first = 0; first < count; first += period)
+        std::transform(in.data<W>().data() + first, in.data<W>().data() + first + period, skip.data<W>().data(),
+            to + first, std::plus());
+    for (size_t first = 0; bias.valid() && first < count; first += last)
+        std::transform(to + first, to + first + last, bias.data<W>().data(), to + first, std::plus());
     return sum;
 }
 
