@@ -308,6 +308,10 @@ void TextTests::distinctFileNames()
     QFETCH(QString, b);
     const auto names = qs::distinctFileNames(a.toStdString(), b.toStdString());
     QTEST(QString::fromStdString(names.first + " " + names.second), "names");
+    using Names = std::vector<std::string>;
+    QCOMPARE(qs::distinctFileNames(Names { "a/x/m", "b/x/m", "a/x/m", "" }), (Names { "a/x/m", "b/x/m", "a/x/m", "" }));
+    QCOMPARE(qs::distinctFileNames(Names { "a/m", "a/n", "a/o" }), (Names { "m", "n", "o" }));
+    QCOMPARE(qs::distinctFileNames(Names {}), Names {});
 }
 
 void TextTests::distinctNames_data()

@@ -5,6 +5,7 @@
 #include "core/base/text/utf8.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -107,7 +108,7 @@ std::vector<std::string> distinctNames(const std::vector<std::string>& names, si
     return shown;
 }
 
-std::pair<std::string, std::string> distinctFileNames(const std::string& a, const std::string& b)
+std::vector<std::string> distinctFileNames(const std::vector<std::string>& paths)
 {
     const auto lastParts = [](const std::string& path, size_t parts) {
         size_t at = path.size() + 1;
@@ -115,13 +116,28 @@ std::pair<std::string, std::string> distinctFileNames(const std::string& a, cons
             at = at < 2 ? 0 : path.rfind('/', at - 2) + 1;
         return path.substr(at);
     };
-    const auto parts = size_t(std::max(std::ranges::count(a, '/'), std::ranges::count(b, '/'))) + 1;
-    size_t shown = 1;
-    while (shown < parts && lastParts(a, shown) == lastParts(b, shown))
-        ++shown;
-    if (lastParts(a, shown) == lastParts(b, shown))
-        shown = 1;
-    return { lastParts(a, shown), lastParts(b, shown) };
+    size_t most = 1;
+    for (const std::string& path : paths)
+        most = std::max(most, size_t(std::ranges::count(path, '/')) + 1);
+    const size_t different = std::set(paths.begin(), paths.end()).size();
+    const auto names = [&](size_t parts) {
+        std::vector<std::string> shown;
+        for (const std::string& path : paths)
+            shown.push_back(lastParts(path, parts));
+        return shown;
+    };
+    for (size_t parts = 1; parts <= most; ++parts) {
+        std::vector<std::string> shown = names(parts);
+        if (std::set(shown.begin(), shown.end()).size() == different)
+            return shown;
+    }
+    return names(1);
+}
+
+std::pair<std::string, std::string> distinctFileNames(const std::string& a, const std::string& b)
+{
+    const std::vector<std::string> names = distinctFileNames(std::vector { a, b });
+    return { names[0], names[1] };
 }
 
 } // namespace qs

@@ -13,8 +13,9 @@ namespace qs {
 /// run does that, the middle is cut. 0 = no limit; at least 8 otherwise.
 std::vector<std::string> distinctNames(const std::vector<std::string>& names, size_t widest);
 
-/// The file names of two paths, with as many folders before both as make them differ: "fp32/model.onnx" and
-/// "int4/model.onnx". The same path twice is the same name twice.
+/// The file names of paths, with as many folders before all as make them differ: "fp32/model.onnx" and
+/// "int4/model.onnx". The same path twice is the same name twice; an empty path stays empty.
+std::vector<std::string> distinctFileNames(const std::vector<std::string>& paths);
 std::pair<std::string, std::string> distinctFileNames(const std::string& a, const std::string& b);
 
 } // namespace qs

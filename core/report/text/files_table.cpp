@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/text/files_table.h"
 
+#include "core/base/text/distinct_names.h"
 #include "core/report/format.h"
 #include "core/report/text/text_table.h"
 
@@ -71,13 +72,18 @@ std::string filesText(const std::vector<FileFacts>& files)
         columns.push_back({ "time of a run", TextTable::Align::Left });
     columns.push_back({ "file", TextTable::Align::Left, kFileWidth });
     TextTable table(std::move(columns));
-    for (const FileFacts& f : files) {
+    std::vector<std::string> paths;
+    for (const FileFacts& f : files)
+        paths.push_back(f.path);
+    const std::vector<std::string> names = distinctFileNames(paths);
+    for (size_t i = 0; i < files.size(); ++i) {
+        const FileFacts& f = files[i];
         std::vector<std::string> cells { text::fileRole(f), f.bytes ? text::bytes(*f.bytes) : "-",
             text::count(uint64_t(f.parameters)), counted(f.macs), text::percent(f.codeShare),
             text::decibel(f.outputSqnrDb, f.exact), text::percent(f.top1Agreement), text::percent(f.accuracy) };
         if (timed)
             cells.push_back(text::runTime(f));
-        cells.push_back(f.path.empty() ? "(by the recipe)" : text::fileName(f.path));
+        cells.push_back(f.path.empty() ? "(by the recipe)" : names[i]);
         table.add(std::move(cells));
     }
     return "\nmodels\n" + table.text("  ");
