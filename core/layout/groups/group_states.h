@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/layout/groups/grouping.h"
+#include "core/layout/folded_graph.h"
+#include "core/layout/groups/box_groups.h"
 
 namespace qs {
 

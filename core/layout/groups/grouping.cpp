@@ -3,6 +3,7 @@
 
 #include "core/layout/groups/box_row.h"
 #include "core/layout/groups/group_states.h"
+#include "core/layout/groups/numbered_blocks.h"
 
 #include <algorithm>
 #include <map>
@@ -93,14 +94,7 @@ private:
 
     uint32_t scopeAt(uint32_t place) const { return m_tree.ofBox[m_result.order[place]]; }
 
-    /// Innermost scope around boxes that follow each other.
-    uint32_t scopeOf(uint32_t first, uint32_t end) const
-    {
-        uint32_t scope = scopeAt(first);
-        for (uint32_t i = first + 1; i < end && scope != 0; ++i)
-            scope = m_tree.common(scope, scopeAt(i));
-        return scope;
-    }
+    uint32_t scopeOf(uint32_t first, uint32_t end) const { return scopeAround(m_tree, m_result.order, first, end); }
 
     /// "layer/3", "3" within `outer`.
     std::string pathWithin(uint32_t scope, uint32_t outer) const
@@ -157,57 +151,16 @@ private:
             addUnequal(run);
     }
 
-    /// The scope right within `outer` in which a place lies; 0 = not in it.
-    uint32_t childAt(uint32_t place, uint32_t outer) const
-    {
-        uint32_t scope = scopeAt(place);
-        while (scope != 0 && m_tree.scopes[scope].parent != outer)
-            scope = m_tree.scopes[scope].parent;
-        return scope;
-    }
-
-    /// Blocks beside a run that names count among its own, though they are not equal: the first layer of a transformer
-    /// often begins, and the last one ends, in another way.
     void addUnequal(const BlockRun& run)
     {
-        const uint32_t outer = scopeOf(run.first, run.end());
-        const auto n = static_cast<uint32_t>(m_result.order.size());
-        if (outer == 0)
-            return;
-        if (run.first > 0)
-            if (const uint32_t child = childAt(run.first - 1, outer); countsWith(child, childAt(run.first, outer))) {
-                uint32_t first = run.first;
-                while (first > 0 && childAt(first - 1, outer) == child)
-                    --first;
-                addNumbered(child, first, run.first, run.period);
-            }
-        if (run.end() < n)
-            if (const uint32_t child = childAt(run.end(), outer); countsWith(child, childAt(run.end() - 1, outer))) {
-                uint32_t end = run.end();
-                while (end < n && childAt(end, outer) == child)
-                    ++end;
-                addNumbered(child, run.end(), end, run.period);
-            }
-    }
-
-    /// Two different scopes whose names are numbers.
-    bool countsWith(uint32_t scope, uint32_t other) const
-    {
-        const auto isNumber = [&](uint32_t s) {
-            const std::string& name = m_tree.scopes[s].name;
-            return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-        };
-        return scope != 0 && other != 0 && scope != other && isNumber(scope) && isNumber(other);
-    }
-
-    void addNumbered(uint32_t scope, uint32_t first, uint32_t end, uint32_t period)
-    {
-        if ((end - first) * 2 < period || m_spans.contains({ first, end }) || cutsBlock(first, end))
-            return;
-        const ScopeTree::Scope& own = m_tree.scopes[scope];
-        add({ BoxGroup::Kind::Block, keyOf("block:", first), m_tree.scopes[own.parent].name + "/" + own.name, first,
-            end, 0, BoxGroup::kNone });
-        m_blocks = m_result.groups.size();
+        for (const NumberedBlock& b : numberedBlocks(m_tree, m_result.order, run)) {
+            if (m_spans.contains({ b.first, b.end }) || cutsBlock(b.first, b.end))
+                continue;
+            const ScopeTree::Scope& own = m_tree.scopes[b.scope];
+            add({ BoxGroup::Kind::Block, keyOf("block:", b.first), m_tree.scopes[own.parent].name + "/" + own.name,
+                b.first, b.end, 0, BoxGroup::kNone });
+            m_blocks = m_result.groups.size();
+        }
     }
 
     /// By the first node; inner ones that begin with the same one are counted.
@@ -297,14 +250,6 @@ private:
 };
 
 } // namespace
-
-std::vector<uint32_t> Grouping::around(uint32_t box) const
-{
-    std::vector<uint32_t> found;
-    for (uint32_t g = innermost[box]; g != BoxGroup::kNone; g = groups[g].parent)
-        found.push_back(g);
-    return found;
-}
 
 Grouping groupBoxes(const Graph& graph, const FoldedGraph& folded, const DimsLookup& dims, GroupBy by,
     const std::vector<DrawnBody>& bodies)
