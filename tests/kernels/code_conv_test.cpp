@@ -120,6 +120,7 @@ class CodeConvTests : public QObject {
 private slots:
     void equalsReference_data();
     void equalsReference();
+    void noChannels();
 };
 
 void CodeConvTests::equalsReference_data() { test::addProductSeeds(300); }
@@ -149,6 +150,31 @@ void CodeConvTests::equalsReference()
     }
     QVERIFY2(sums == t.sums, t.text().c_str());
     QVERIFY2(out == t.out, t.text().c_str());
+}
+
+/// Every sum is 0.
+void CodeConvTests::noChannels()
+{
+    IntegerConv c;
+    c.inChannels = 0;
+    c.outChannels = 3;
+    c.in = c.out = { 1, 4, 5 };
+    c.kernel = { 1, 3, 3 };
+    c.pad = { 0, 1, 1 };
+    const std::vector<float> multiplier { 0.5f };
+    const std::vector<int32_t> bias { 4, -2, 0 };
+    const uint8_t none = 0;
+    for (const CodeProducts products : { CodeProducts::Best, CodeProducts::Pairs }) {
+        const auto weights
+            = std::make_shared<CodeConvWeights>(packCodeConv(c, { &none, true }, std::vector<int32_t> {}, products));
+        const CodeConv ready(weights, false, 3, { multiplier, bias, 10, 0, 255 });
+        const auto scratch = test::scratchMemory(static_cast<size_t>(ready.scratchBytes(c)));
+        std::vector<uint8_t> out(size_t(c.outPositions() * c.outChannels));
+        ready.codes(c, &none, 0, c.outPositions(), scratch.get(), out.data());
+        for (size_t i = 0; i < out.size(); i += 3)
+            QCOMPARE(std::vector(out.begin() + ptrdiff_t(i), out.begin() + ptrdiff_t(i) + 3),
+                (std::vector<uint8_t> { 12, 9, 10 }));
+    }
 }
 
 int runCodeConvTests(int argc, char** argv)

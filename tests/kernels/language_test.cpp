@@ -95,6 +95,7 @@ void LanguageTests::causalAttention_data()
     QTest::addColumn<int>("past");
     QTest::addColumn<bool>("byHead");
     QTest::addColumn<bool>("seesOneMore"); // a key behind its own place
+    QTest::newRow("a last value that is none") << 128 << -1 << false << false;
     for (const int queries : { 60, 127, 128, 131, 300 })
         for (const int past : { 0, 5 })
             for (const bool byHead : { false, true })
@@ -111,15 +112,17 @@ void LanguageTests::causalAttention()
     QFETCH(const bool, byHead);
     QFETCH(const bool, seesOneMore);
     RandomData random { uint32_t(queries + past) };
-    const AttentionShape s { 2, 4, 2, queries, queries + past, 16, 24, 0.25, byHead ? 3.0 : 0.0 };
+    const AttentionShape s { 2, 4, 2, queries, queries + std::max(past, 0), 16, 24, 0.25, byHead ? 3.0 : 0.0 };
     const auto q = random.floats(s.batch * s.heads * s.queries * s.keySize);
     const auto k = random.floats(s.batch * s.keyHeads * s.keys * s.keySize);
-    const auto v = random.floats(s.batch * s.keyHeads * s.keys * s.valueSize);
+    auto v = random.floats(s.batch * s.keyHeads * s.keys * s.valueSize);
+    if (past < 0) // 0 times it is NaN in every row
+        v.back() = std::numeric_limits<float>::infinity();
     const int64_t planes = s.batch * (byHead ? s.heads : 1), plane = s.queries * s.keys;
     auto bias = random.floats(planes * plane);
     for (int64_t p = 0; p < planes; ++p)
         for (int64_t i = 0; i < s.queries; ++i)
-            for (int64_t j = past + i + 1; j < s.keys; ++j)
+            for (int64_t j = s.keys - s.queries + i + 1; j < s.keys; ++j)
                 bias[size_t(p * plane + i * s.keys + j)] = -std::numeric_limits<float>::infinity();
     if (seesOneMore)
         bias[size_t((planes - 1) * plane + s.keys - 1)] = 1;
@@ -285,6 +288,11 @@ void LanguageTests::expertsByTables()
     expertTableProduct(
         { ones.data(), one.data(), nullptr, 1, size_t(depth), size_t(block) }, nullptr, x.data(), y.data());
     QVERIFY2(std::abs(y[0] - (1.5 * 127 - 0.5 * 127.4)) < 1e-5, qPrintable(QString::number(y[0])));
+    for (const double bad : { std::numeric_limits<double>::infinity(), std::nan(""), 1e300 }) {
+        x[9] = bad;
+        expertTableProduct(w, nullptr, x.data(), y.data());
+        QVERIFY(std::ranges::all_of(y, [](double v) { return std::isnan(v); }));
+    }
 }
 
 void LanguageTests::losses()

@@ -126,12 +126,13 @@ std::vector<std::string> distinctFileNames(const std::vector<std::string>& paths
             shown.push_back(lastParts(path, parts));
         return shown;
     };
-    for (size_t parts = 1; parts <= most; ++parts) {
-        std::vector<std::string> shown = names(parts);
-        if (std::set(shown.begin(), shown.end()).size() == different)
-            return shown;
-    }
-    return names(1);
+    size_t parts = 1;
+    const auto areDifferent = [&](const std::vector<std::string>& shown) {
+        return std::set(shown.begin(), shown.end()).size() == different;
+    };
+    while (parts < most && !areDifferent(names(parts)))
+        ++parts;
+    return names(parts);
 }
 
 std::pair<std::string, std::string> distinctFileNames(const std::string& a, const std::string& b)

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kTileBytes = 192 * 1024;
 constexpr int64_t kMostTileRows = 960;
 constexpr int64_t kSumRows = 48;
-constexpr int64_t kPairRows = 60;
+constexpr int64_t kPairRows = 60; ///< at most
 
 bool movedZerosVanish(Codes w, std::span<const int32_t> zeros)
 {
@@ -35,7 +35,8 @@ int64_t rowBytes(const IntegerConv& c) { return dotDepth(c.taps() * (c.inChannel
 /// Positions whose widened rows are made at a time: whole register tiles that stay in the second cache level.
 int64_t pairRows(const IntegerConv& c)
 {
-    return c.depthwise() ? kPairRows : std::clamp<int64_t>(kTileBytes / (2 * rowBytes(c)) / 6 * 6, 6, kPairRows);
+    const int64_t bytes = 2 * std::max<int64_t>(rowBytes(c), 1); // without channels there are none
+    return c.depthwise() ? kPairRows : std::clamp<int64_t>(kTileBytes / bytes / 6 * 6, 6, kPairRows);
 }
 
 /// Whether the rows of the left matrix can be read where they are.
@@ -112,7 +113,8 @@ int64_t CodeConv::scratchBytes(const IntegerConv& conv) const
     const int64_t positions = std::max<int64_t>(conv.outPositions(), 1);
     const int64_t sumBytes = roundUp(std::min(std::max(kSumRows, kPairRows), positions) * conv.outChannels * 4, 64);
     if (!m_weights->useDots())
-        return sumBytes + integerConvScratch(conv, std::min(kPairRows, positions)) * 2 + 64;
+        return (conv.depthwise() ? sumBytes : 0) + integerConvScratch(conv, std::min(pairRows(conv), positions)) * 2
+            + 64;
     if (m_weights->dotDepthwise)
         return sumBytes + conv.inChannels + 64;
     const int64_t gathered = readsInPlace(conv, m_x.isSigned) ? 0 : std::min(tileRows(rowBytes(conv)), positions);

@@ -8,7 +8,7 @@ namespace qs {
 namespace {
 
 constexpr int64_t kTileBytes = 192 * 1024;
-constexpr int64_t kBlockRows = 60; ///< sums of so many rows stay in the cache until they are rounded
+constexpr int64_t kBlockRows = 60; ///< at most: what is made of so many rows stays in the cache until it is used
 
 /// Left rows that are moved or padded at a time.
 int64_t tileRows(int64_t depth, int64_t rows)

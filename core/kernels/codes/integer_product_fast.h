@@ -19,8 +19,8 @@ struct CodeRows {
 };
 /// Numbers behind the last row that widenRows() may write too.
 constexpr int64_t kWidenSlack = 32;
-/// All codes minus the zero point, as 16-bit numbers. What lies before `end` may be read; where all runs end there,
-/// nothing is written behind the rows.
+/// All codes minus the zero point, as 16-bit numbers. What lies before `end` may be read; where the last
+/// run ends there, nothing is written behind the rows.
 void widenRows(const CodeRows& rows, bool isSigned, int32_t zeroPoint, const uint8_t* end, int16_t* out);
 
 } // namespace qs

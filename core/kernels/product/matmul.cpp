@@ -62,7 +62,7 @@ memory::desc matrix(int64_t rows, int64_t columns, bool transposed)
 }
 
 /// How many shapes stay prepared.
-constexpr size_t kKeptShapes = 16;
+constexpr size_t kKeptShapes = 64;
 
 } // namespace
 

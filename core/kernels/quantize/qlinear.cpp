@@ -190,7 +190,7 @@ void qlinearSoftmaxRow(const SoftmaxTable& table, Grid out, const T* x, T* y, fl
     const float steps = std::floor(1.0f / out.scale);
     for (size_t i = 0; i < n; ++i) {
         const float v = power(i) * steps / sum;
-        // Where v is beyond 64 bits the sum wraps, as it does in ONNX Runtime.
+        // Beyond 64 bits x86 has the lowest integer, and the sum may wrap, as in ONNX Runtime.
         const auto code = static_cast<uint64_t>(static_cast<int64_t>(roundHalfEven(v)));
         y[i * stride] = saturateTo<T>(static_cast<int64_t>(code + static_cast<uint64_t>(int64_t(out.zeroPoint))));
         if (real)

@@ -5,6 +5,7 @@
 #include "core/kernels/sequence/few_queries.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -132,7 +133,8 @@ void PreparedAttention::prepareParts(FloatMatmul& products)
     }
 }
 
-std::shared_ptr<const PreparedAttention> PreparedAttention::make(const AttentionShape& s, FloatMatmul& products)
+std::shared_ptr<const PreparedAttention> PreparedAttention::make(
+    const AttentionShape& s, FloatMatmul& products, bool masks)
 {
     auto prepared = std::make_shared<PreparedAttention>();
     prepared->m_whole.shape = s;
@@ -144,7 +146,8 @@ std::shared_ptr<const PreparedAttention> PreparedAttention::make(const Attention
         return prepared;
     if (!prepare(prepared->m_whole, products))
         return nullptr;
-    prepared->prepareParts(products);
+    if (masks)
+        prepared->prepareParts(products);
     return prepared;
 }
 
@@ -204,6 +207,20 @@ bool PreparedAttention::seesNoLaterKeys(const AttentionData<float>& d, int64_t b
     return true;
 }
 
+bool PreparedAttention::laterKeysAreFinite(const AttentionData<float>& d, int64_t batch, int64_t head) const
+{
+    const AttentionShape& s = m_whole.shape;
+    const int64_t first = m_parts.front().shape.keys, later = s.keys - first,
+                  at = keyHead(s, batch, head) * s.keys + first;
+    const auto areFinite = [](const float* x, int64_t n) { // 0 times what is not is no 0
+        int32_t largest = 0;
+        for (int64_t i = 0; i < n; ++i)
+            largest = std::max(largest, std::bit_cast<int32_t>(x[i]) & INT32_MAX);
+        return std::isfinite(std::bit_cast<float>(largest));
+    };
+    return areFinite(d.k + at * s.keySize, later * s.keySize) && areFinite(d.v + at * s.valueSize, later * s.valueSize);
+}
+
 bool PreparedAttention::runPart(
     const Part& part, const AttentionData<float>& d, int64_t b, int64_t h, std::byte* scratch) const noexcept
 {
@@ -223,11 +240,12 @@ bool PreparedAttention::runPart(
 bool PreparedAttention::run(const AttentionData<float>& d, std::byte* scratch) const noexcept
 {
     const AttentionShape& s = m_whole.shape;
-    bool inParts = false;
+    bool masked = false;
     for (int64_t b = 0; b < s.batch; ++b)
         for (int64_t h = 0; h < s.heads; ++h) {
             if (const bool another = h == 0 || d.bias.strides[1] != 0; another)
-                inParts = !m_parts.empty() && seesNoLaterKeys(d, b, h);
+                masked = !m_parts.empty() && seesNoLaterKeys(d, b, h);
+            const bool inParts = masked && laterKeysAreFinite(d, b, h);
             const std::span<const Part> parts = inParts ? std::span(m_parts) : std::span(&m_whole, 1);
             for (const Part& part : parts)
                 if (!runPart(part, d, b, h, scratch))

@@ -42,11 +42,14 @@ template <class T> struct AttentionData {
 void attentionReference(const AttentionShape& s, const AttentionData<double>& d);
 
 /// Both products by oneDNN, of few queries by our own loops, head by head. Where no query sees the keys behind its own
-/// place (the usual mask of a decoder), blocks of queries leave out the keys that none of them sees. Thread-safe.
+/// place (the usual mask of a decoder), blocks of queries leave out the keys that none of them sees, if they and their
+/// values are finite. Thread-safe.
 class PreparedAttention {
 public:
     /// Null when there is no fast product of this shape.
-    static std::shared_ptr<const PreparedAttention> make(const AttentionShape& s, FloatMatmul& products);
+    /// `masks`: it runs with a bias and without scores as outputs, so that keys may be left out.
+    static std::shared_ptr<const PreparedAttention> make(
+        const AttentionShape& s, FloatMatmul& products, bool masks = true);
     /// Bytes of 64-byte aligned scratch memory that each concurrent run needs.
     size_t scratchBytes() const;
     /// False only when memory ran out.
@@ -62,6 +65,7 @@ private:
     static bool prepare(Part& part, FloatMatmul& products);
     void prepareParts(FloatMatmul& products);
     bool seesNoLaterKeys(const AttentionData<float>& d, int64_t batch, int64_t head) const;
+    bool laterKeysAreFinite(const AttentionData<float>& d, int64_t batch, int64_t head) const;
     /// False only when memory ran out.
     bool runPart(const Part& part, const AttentionData<float>& d, int64_t batch, int64_t head,
         std::byte* scratch) const noexcept;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -57,6 +58,10 @@ SignedSums signedSums(const double* x, size_t count)
     s.scale = most / 127;
     for (size_t i = 0; i < count; ++i)
         s.sum += double(at(i));
+    if (!std::isfinite(s.sum) || !std::isfinite(most)) { // no codes: the sum alone says so
+        s.scale = 0;
+        s.sum = std::numeric_limits<double>::quiet_NaN();
+    }
     for (size_t f = 0; f < s.fours.size() && s.scale > 0; ++f)
         for (size_t bits = 0; bits < 16; ++bits) {
             float sum = 0;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace qs {
@@ -25,6 +24,8 @@ public:
 
     void take()
     {
+        if (!groupsNest())
+            return;
         for (uint32_t i = 0; i < m_grouping.order.size(); ++i)
             m_places[m_grouping.order[i]] = i;
         for (const DisplayEdge& edge : m_folded.edges) {
@@ -44,6 +45,14 @@ private:
         return m_folded.boxes[box].kind == kind && m_grouping.innermost[box] == BoxGroup::kNone;
     }
 
+    bool groupsNest() const
+    {
+        return std::ranges::all_of(m_grouping.groups, [&](const BoxGroup& g) {
+            const BoxGroup* parent = g.parent == BoxGroup::kNone ? nullptr : &m_grouping.groups[g.parent];
+            return g.first < g.end && (!parent || (parent->first <= g.first && g.end <= parent->end));
+        });
+    }
+
     /// Keeps of the blocks around all neighbours of a box so far those around this one, too; innermost first.
     void narrow(uint32_t box, uint32_t neighbour)
     {
@@ -56,7 +65,7 @@ private:
         m_neighbour[box] = std::min(m_neighbour[box], m_places[neighbour]);
     }
 
-    /// The innermost block that reads and makes some.
+    /// The outermost block, if it reads and makes some: of equal blocks all grow alike.
     void choose()
     {
         std::vector<bool> reads(m_grouping.groups.size()), makes(reads);
@@ -64,45 +73,47 @@ private:
             for (const uint32_t g : m_blocks[b])
                 (m_folded.boxes[b].kind == DisplayBox::Kind::Input ? reads : makes)[g] = true;
         for (const uint32_t b : m_grouping.order) {
-            const auto found = std::ranges::find_if(m_blocks[b], [&](uint32_t g) { return reads[g] && makes[g]; });
-            if (found != m_blocks[b].end())
-                (m_folded.boxes[b].kind == DisplayBox::Kind::Input ? m_inputs : m_outputs)[*found].push_back(b);
+            const uint32_t outermost = m_blocks[b].empty() ? BoxGroup::kNone : m_blocks[b].back();
+            if (outermost != BoxGroup::kNone && reads[outermost] && makes[outermost])
+                (m_folded.boxes[b].kind == DisplayBox::Kind::Input ? m_inputs : m_outputs)[outermost].push_back(b);
         }
     }
 
     /// Of the blocks of a run only what all of them have at the same place stays.
     void dropUneven()
     {
-        using Key = std::pair<bool, uint32_t>; // an input or not, place within the block
-        std::map<uint32_t, std::vector<std::map<Key, size_t>>> counts; // by run, by block
-        const auto runOf = [&](uint32_t g) {
+        std::map<uint32_t, std::vector<uint32_t>> blocksOfRun;
+        for (uint32_t g = 0; g < m_grouping.groups.size(); ++g) {
             const uint32_t parent = m_grouping.groups[g].parent;
-            const bool of = m_grouping.groups[g].kind == BoxGroup::Kind::Block && parent != BoxGroup::kNone
-                && m_grouping.groups[parent].kind == BoxGroup::Kind::Run;
-            return of ? parent : BoxGroup::kNone;
-        };
-        const auto keyOf = [&](uint32_t box, uint32_t g) {
-            return Key(
-                m_folded.boxes[box].kind == DisplayBox::Kind::Input, m_neighbour[box] - m_grouping.groups[g].first);
-        };
-        for (uint32_t g = 0; g < m_grouping.groups.size(); ++g)
-            if (const uint32_t run = runOf(g); run != BoxGroup::kNone) {
-                auto& own = counts[run].emplace_back();
-                for (const auto* list : { &m_inputs[g], &m_outputs[g] })
-                    for (const uint32_t box : *list)
-                        ++own[keyOf(box, g)];
+            if (m_grouping.groups[g].kind == BoxGroup::Kind::Block && parent != BoxGroup::kNone
+                && m_grouping.groups[parent].kind == BoxGroup::Kind::Run)
+                blocksOfRun[parent].push_back(g);
+        }
+        for (const auto& [run, blocks] : blocksOfRun)
+            for (auto* lists : { &m_inputs, &m_outputs })
+                keepCommon(blocks, *lists);
+        for (uint32_t g = 0; g < m_inputs.size(); ++g)
+            if (m_inputs[g].empty() || m_outputs[g].empty()) {
+                m_inputs[g].clear();
+                m_outputs[g].clear();
             }
-        for (uint32_t g = 0; g < m_grouping.groups.size(); ++g)
-            if (const uint32_t run = runOf(g); run != BoxGroup::kNone)
-                for (auto* list : { &m_inputs[g], &m_outputs[g] })
-                    std::erase_if(*list, [&, first = counts[run].front()](uint32_t box) {
-                        const auto number = [key = keyOf(box, g)](const std::map<Key, size_t>& block) {
-                            const auto found = block.find(key);
-                            return found == block.end() ? 0 : found->second;
-                        };
-                        return std::ranges::any_of(
-                            counts[run], [&](const auto& block) { return number(block) != number(first); });
-                    });
+    }
+
+    void keepCommon(const std::vector<uint32_t>& blocks, std::vector<std::vector<uint32_t>>& lists) const
+    {
+        const auto placeIn = [&](uint32_t g, uint32_t box) { return m_neighbour[box] - m_grouping.groups[g].first; };
+        std::map<uint32_t, std::vector<size_t>> counts; // by place in the block, by block
+        for (size_t b = 0; b < blocks.size(); ++b)
+            for (const uint32_t box : lists[blocks[b]]) {
+                auto& own = counts[placeIn(blocks[b], box)];
+                own.resize(blocks.size());
+                ++own[b];
+            }
+        std::erase_if(counts, [](const auto& entry) {
+            return std::ranges::any_of(entry.second, [&](size_t n) { return n != entry.second.front(); });
+        });
+        for (const uint32_t g : blocks)
+            std::erase_if(lists[g], [&](uint32_t box) { return !counts.contains(placeIn(g, box)); });
     }
 
     void reorder()
@@ -138,7 +149,8 @@ private:
 
     const FoldedGraph& m_folded;
     Grouping& m_grouping;
-    std::vector<std::vector<uint32_t>> m_blocks; ///< by input and output: what could take it, innermost first
+    std::vector<std::vector<uint32_t>>
+        m_blocks; ///< by input and output: blocks around all that reads or makes it, innermost first
     std::vector<uint32_t> m_neighbour; ///< by box: the first place that reads or makes it
     std::vector<uint32_t> m_places; ///< by box
     std::vector<std::vector<uint32_t>> m_inputs, m_outputs; ///< by group: what it takes

@@ -66,7 +66,7 @@ private:
             for (uint32_t inner = bodies[b].first; inner < bodies[b].end; ++inner)
                 placeBodies(inner, bodiesOf, bodies, order);
             const std::string key = "body:" + std::to_string(b) + bodies[b].name;
-            if (bodiesOf[box].size() > 1)
+            if (bodiesOf[box].size() > 1 && first < place())
                 add({ BoxGroup::Kind::Body, key, bodies[b].name, first, place(), 0, BoxGroup::kNone });
         }
         if (!bodiesOf[box].empty())
@@ -130,6 +130,8 @@ private:
     {
         const std::vector<BlockRun> runs = findNestedRuns(boxRow(m_graph, m_folded, m_dims, m_tree, m_result.order));
         for (const BlockRun& run : runs) {
+            if (cutsBodies(run))
+                continue;
             const std::string times = std::to_string(run.count) + " × ";
             const uint32_t scope = scopeOf(run.first, run.end());
             const std::string name = scope ? m_tree.scopes[scope].name : typesOf(run.first, run.first + run.period);
@@ -151,10 +153,30 @@ private:
             addUnequal(run);
     }
 
+    /// The boxes of a body stay together.
+    bool cutsBodies(const BlockRun& run) const
+    {
+        for (uint32_t first = run.first; first < run.end(); first += run.period)
+            if (cutsBlock(first, first + run.period))
+                return true;
+        return cutsBlock(run.first, run.end());
+    }
+
+    /// Between some blocks of a run, though not in one of them.
+    bool joinsBlocks(uint32_t first, uint32_t end) const
+    {
+        return std::ranges::any_of(m_result.groups, [&](const BoxGroup& g) {
+            if (g.kind != BoxGroup::Kind::Run || first < g.first || g.end < end)
+                return false;
+            const uint32_t period = (g.end - g.first) / g.blocks;
+            return (first - g.first) / period != (end - 1 - g.first) / period;
+        });
+    }
+
     void addUnequal(const BlockRun& run)
     {
         for (const NumberedBlock& b : numberedBlocks(m_tree, m_result.order, run)) {
-            if (m_spans.contains({ b.first, b.end }) || cutsBlock(b.first, b.end))
+            if (m_spans.contains({ b.first, b.end }) || cutsBlock(b.first, b.end) || joinsBlocks(b.first, b.end))
                 continue;
             const ScopeTree::Scope& own = m_tree.scopes[b.scope];
             add({ BoxGroup::Kind::Block, keyOf("block:", b.first), m_tree.scopes[own.parent].name + "/" + own.name,

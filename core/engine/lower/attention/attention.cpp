@@ -175,7 +175,7 @@ template <class W> AttentionBias<W> asBias(const Tensor& t)
 /// False when there is no kernel of this type for the shape.
 bool attend(const AttentionStep& step, const StepContext& c, const AttentionShape& s, const AttentionData<float>& d)
 {
-    const auto fast = PreparedAttention::make(s, *step.products);
+    const auto fast = PreparedAttention::make(s, *step.products, d.bias.data && !d.scores);
     if (!fast)
         return false;
     Tensor scratch = c.allocate(DType::UInt8, { int64_t(fast->scratchBytes()) });

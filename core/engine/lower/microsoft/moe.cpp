@@ -10,7 +10,8 @@
 #include <limits>
 #include <map>
 
-/// MoE and QMoE: each token goes to a few of many small networks. All of it in double.
+/// MoE and QMoE: each token goes to a few of many small networks. In double, but for what ONNX Runtime rounds to eight
+/// bits.
 namespace qs {
 
 namespace {
@@ -61,7 +62,7 @@ Result<Tensor> dequantizedExperts(
     if (codes.rank() != 3 || codes.dtype() != DType::UInt8)
         return badInput("its weights must be bytes of experts x rows x depth, not " + shapeText(codes.shape()));
     const int64_t experts = codes.dim(0), rows = codes.dim(1), depth = codes.dim(2) * 8 / bits;
-    const int64_t each = block > 0 ? block : std::max<int64_t>(depth, 1), blocks = (depth + each - 1) / each;
+    const int64_t each = block > 0 ? block : std::max<int64_t>(depth, 1), blocks = depth / each + (depth % each != 0);
     const int64_t zeroRow = block > 0 ? (blocks * bits + 7) / 8 : 0, zeroExpert = (rows * bits + 7) / 8;
     if (scales.count() != experts * rows * blocks || !isComputedFloat(scales.dtype()))
         return badInput("its scales " + shapeText(scales.shape()) + " do not fit weights " + shapeText(codes.shape()));
