@@ -74,7 +74,8 @@ void ScoresTests::rowsOfShapes_data()
     QTest::newRow("scalar") << S {} << 1 << 0 << 0;
     QTest::newRow("picture") << S { 1, 10, 8, 8 } << 1 << 0 << 0;
     QTest::newRow("cache") << S { 1, 2, 7, 16 } << 1 << 0 << 0;
-    QTest::newRow("empty") << S { 1, 0, 10 } << 1 << 0 << 10;
+    QTest::newRow("empty") << S { 1, 0, 10 } << 1 << 0 << 0;
+    QTest::newRow("no samples") << S { 0, 4 } << 1 << 0 << 0;
 }
 
 void ScoresTests::rowsOfShapes()
@@ -84,6 +85,7 @@ void ScoresTests::rowsOfShapes()
     QFETCH(int, positions);
     QFETCH(int, classes);
     const auto rows = scoreRows(Shape(shape.begin(), shape.end()), size_t(samples));
+    QCOMPARE(rows.has_value(), positions > 0);
     QCOMPARE(rows ? int(rows->positions) : 0, positions);
     if (rows)
         QCOMPARE(int(rows->classes), classes);

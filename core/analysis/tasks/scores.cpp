@@ -92,7 +92,7 @@ std::optional<ScoreRows> scoreRows(const Shape& shape, size_t samples)
         return std::nullopt;
     const size_t positions = wide.size() == 2 ? size_t(wide[0]) : 1;
     const size_t parts = batched ? 1 : samples; // a first axis of several samples' positions
-    if (positions % parts != 0 || (positions == 1 && parts > 1) || wide.back() < 2)
+    if (positions == 0 || positions % parts != 0 || (positions == 1 && parts > 1) || wide.back() < 2)
         return std::nullopt;
     return ScoreRows { positions / parts, size_t(wide.back()) };
 }
