@@ -340,7 +340,52 @@ std::shared_ptr<const Graph> branch(const std::vector<std::string>& types)
     return std::make_shared<const Graph>(std::move(graph).value());
 }
 
+/// A Not and an If whose second branch is the same again.
+std::shared_ptr<const Graph> elseIf(size_t depth)
+{
+    if (depth == 0)
+        return branch({ "Tanh" });
+    GraphBuilder builder("branch");
+    builder.allowOuter("a");
+    Attributes branches;
+    branches.set("then_branch", branch({ "Relu" }));
+    branches.set("else_branch", elseIf(depth - 1));
+    Node decision, choice;
+    decision.name = decision.opType = "Not";
+    decision.inputs = { builder.value("a") };
+    decision.outputs = { builder.value("condition") };
+    builder.addNode(std::move(decision));
+    choice.name = choice.opType = "If";
+    choice.inputs = { builder.value("condition") };
+    choice.outputs = { builder.value("chosen") };
+    choice.attributes = std::move(branches);
+    builder.addNode(std::move(choice));
+    builder.addOutput(builder.value("chosen"));
+    auto graph = std::move(builder).finish();
+    assert(graph.ok());
+    return std::make_shared<const Graph>(std::move(graph).value());
+}
+
 } // namespace
+
+Graph withElseIfs(size_t depth)
+{
+    GraphBuilder builder;
+    builder.addInput(builder.value("a"));
+    Attributes branches;
+    branches.set("then_branch", branch({ "Relu" }));
+    branches.set("else_branch", elseIf(depth));
+    Node choice;
+    choice.name = choice.opType = "If";
+    choice.inputs = { builder.value("a") };
+    choice.outputs = { builder.value("y") };
+    choice.attributes = std::move(branches);
+    builder.addNode(std::move(choice));
+    builder.addOutput(builder.value("y"));
+    auto graph = std::move(builder).finish();
+    assert(graph.ok());
+    return std::move(graph).value();
+}
 
 Graph withBranches()
 {

@@ -38,6 +38,8 @@ Graph toldByMetadata(const Graph& named);
 Graph residualStages(const std::vector<size_t>& blocks);
 /// x -> Relu -> If with a branch of one node and one of two -> Tanh -> y.
 Graph withBranches();
+/// An If in the second branch of an If, and so on.
+Graph withElseIfs(size_t depth);
 /// Two chains of Relus, in scopes a and b, written in turns.
 Graph twoInterleavedScopes(size_t each);
 

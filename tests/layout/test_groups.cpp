@@ -159,6 +159,7 @@ private slots:
     void closingGroupsNeverMakesACycle();
     void neighbourhoods();
     void bodiesAreGroups();
+    void blocksCutNoBody();
 };
 
 void TestGroups::scopes_data()
@@ -493,6 +494,29 @@ void TestGroups::bodiesAreGroups()
     const auto layout = layoutGraph(open, {}, CancelToken());
     QVERIFY(layout.ok());
     QCOMPARE(faults(open, *layout), QString());
+}
+
+/// Equal branches within branches are a row of equal boxes, of which each If reaches to the end.
+void TestGroups::blocksCutNoBody()
+{
+    const Graph graph = withElseIfs(8);
+    const ConstantLookup constants = initializersOf(graph);
+    FoldedGraph whole = foldGraph(graph, QuantView::of(graph, constants), constants, {}, FoldMode::Folded);
+    const std::vector<DrawnBody> bodies = addBodies(graph, FoldMode::Folded, whole);
+    const Grouping grouping = groupBoxes(graph, whole, {}, GroupBy::Blocks, bodies);
+    QVERIFY(grouping.groups.size() >= 9);
+    for (const BoxGroup& group : grouping.groups) {
+        QVERIFY(group.first < group.end && group.end <= whole.boxes.size());
+        for (const BoxGroup& other : grouping.groups)
+            QVERIFY(other.end <= group.first || group.end <= other.first
+                || (group.first <= other.first && other.end <= group.end)
+                || (other.first <= group.first && group.end <= other.end));
+    }
+    for (const bool close : { false, true }) {
+        const FoldedGraph drawn = joinGroups(whole, grouping, [&](uint32_t) { return close; });
+        for (const DisplayEdge& edge : drawn.edges)
+            QVERIFY(edge.from < edge.to);
+    }
 }
 
 QTEST_APPLESS_MAIN(TestGroups)
