@@ -16,6 +16,17 @@ namespace {
 constexpr uint32_t kLeastScopeBoxes = 3;
 constexpr size_t kTypesInTitle = 3;
 
+/// Whether these places are of a run, though not of one block of it.
+bool joinsBlocks(const std::vector<BoxGroup>& groups, uint32_t first, uint32_t end)
+{
+    return std::ranges::any_of(groups, [&](const BoxGroup& g) {
+        if (g.kind != BoxGroup::Kind::Run || first < g.first || g.end < end)
+            return false;
+        const uint32_t period = (g.end - g.first) / g.blocks;
+        return (first - g.first) / period != (end - 1 - g.first) / period;
+    });
+}
+
 /// Finds all groups of a drawing, then which lies in which.
 class Groups {
 public:
@@ -162,21 +173,11 @@ private:
         return cutsBlock(run.first, run.end());
     }
 
-    /// Between some blocks of a run, though not in one of them.
-    bool joinsBlocks(uint32_t first, uint32_t end) const
-    {
-        return std::ranges::any_of(m_result.groups, [&](const BoxGroup& g) {
-            if (g.kind != BoxGroup::Kind::Run || first < g.first || g.end < end)
-                return false;
-            const uint32_t period = (g.end - g.first) / g.blocks;
-            return (first - g.first) / period != (end - 1 - g.first) / period;
-        });
-    }
-
     void addUnequal(const BlockRun& run)
     {
         for (const NumberedBlock& b : numberedBlocks(m_tree, m_result.order, run)) {
-            if (m_spans.contains({ b.first, b.end }) || cutsBlock(b.first, b.end) || joinsBlocks(b.first, b.end))
+            if (m_spans.contains({ b.first, b.end }) || cutsBlock(b.first, b.end)
+                || joinsBlocks(m_result.groups, b.first, b.end))
                 continue;
             const ScopeTree::Scope& own = m_tree.scopes[b.scope];
             add({ BoxGroup::Kind::Block, keyOf("block:", b.first), m_tree.scopes[own.parent].name + "/" + own.name,
