@@ -77,6 +77,7 @@ class LeftInFloatTest : public QObject {
 private slots:
     void reasons_data();
     void reasons();
+    void convolutionOfOneAxis();
     void learningCurve();
 };
 
@@ -135,6 +136,25 @@ void LeftInFloatTest::reasons()
     const QString text = QString::fromStdString(left->reason.text);
     QVERIFY2(text.contains(word) && !text.endsWith('.'), qPrintable(text));
     QCOMPARE(std::ranges::count(made->left, node.toStdString(), &LeftInFloat::node), 1);
+}
+
+/// What no convolution can be is not quantized; the bias of a weight with one axis was written behind its shape.
+void LeftInFloatTest::convolutionOfOneAxis()
+{
+    const auto model = std::make_shared<Model>(SmallModel("flat.onnx")
+                                                   .input("x", { 1, 2, 4, 4 })
+                                                   .constant("w", ones({ 4 }))
+                                                   .constant("b", ones({ 2 }))
+                                                   .node("Conv", { "x", "w", "b" }, { "y" })
+                                                   .output("y")
+                                                   .finish()
+                                                   .plan->model());
+    Recipe recipe;
+    recipe.format = RecipeFormat::Dynamic;
+    const auto made = quantizeDraft(GraphDraft(model), recipe, {});
+    QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+    QCOMPARE(made->left.size(), size_t(1));
+    QVERIFY2(made->left[0].reason.text.find("1 axis") != std::string::npos, made->left[0].reason.text.c_str());
 }
 
 void LeftInFloatTest::learningCurve()

@@ -52,6 +52,12 @@ Status matmul(QOperatorBuilder& b, const DraftNode& node)
 
 Status conv(QOperatorBuilder& b, const DraftNode& node)
 {
+    const Tensor* weight = node.hasInput(1) ? b.model.constant(node.inputs[1]) : nullptr;
+    if (weight && weight->rank() < 3)
+        return b.leave(node,
+            { FloatCause::Rule,
+                "its weight has " + std::to_string(weight->rank()) + (weight->rank() == 1 ? " axis" : " axes")
+                    + ", that of a convolution three or more" });
     QS_TRY(const auto factors, dynamicFactors(b, node, std::nullopt));
     if (!factors)
         return {};
@@ -65,7 +71,6 @@ Status conv(QOperatorBuilder& b, const DraftNode& node)
     scaleSums(b, node, x, w, scaled, castType(b, out));
     if (!bias)
         return {};
-    const Tensor* weight = b.model.constant(node.inputs[1]);
     const size_t rank = weight ? weight->rank() : 4;
     std::vector<int64_t> shape(rank, 1);
     shape[1] = -1;
