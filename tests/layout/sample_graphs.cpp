@@ -340,6 +340,19 @@ std::shared_ptr<const Graph> branch(const std::vector<std::string>& types)
     return std::make_shared<const Graph>(std::move(graph).value());
 }
 
+/// An If whose first branch is a Relu.
+void addIf(GraphBuilder& builder, const std::string& condition, std::shared_ptr<const Graph> otherwise)
+{
+    Node choice;
+    choice.name = choice.opType = "If";
+    choice.inputs = { builder.value(condition) };
+    choice.outputs = { builder.value("chosen") };
+    choice.attributes.set("then_branch", branch({ "Relu" }));
+    choice.attributes.set("else_branch", std::move(otherwise));
+    builder.addNode(std::move(choice));
+    builder.addOutput(builder.value("chosen"));
+}
+
 /// A Not and an If whose second branch is the same again.
 std::shared_ptr<const Graph> elseIf(size_t depth)
 {
@@ -347,20 +360,12 @@ std::shared_ptr<const Graph> elseIf(size_t depth)
         return branch({ "Tanh" });
     GraphBuilder builder("branch");
     builder.allowOuter("a");
-    Attributes branches;
-    branches.set("then_branch", branch({ "Relu" }));
-    branches.set("else_branch", elseIf(depth - 1));
-    Node decision, choice;
+    Node decision;
     decision.name = decision.opType = "Not";
     decision.inputs = { builder.value("a") };
     decision.outputs = { builder.value("condition") };
     builder.addNode(std::move(decision));
-    choice.name = choice.opType = "If";
-    choice.inputs = { builder.value("condition") };
-    choice.outputs = { builder.value("chosen") };
-    choice.attributes = std::move(branches);
-    builder.addNode(std::move(choice));
-    builder.addOutput(builder.value("chosen"));
+    addIf(builder, "condition", elseIf(depth - 1));
     auto graph = std::move(builder).finish();
     assert(graph.ok());
     return std::make_shared<const Graph>(std::move(graph).value());
@@ -372,16 +377,7 @@ Graph withElseIfs(size_t depth)
 {
     GraphBuilder builder;
     builder.addInput(builder.value("a"));
-    Attributes branches;
-    branches.set("then_branch", branch({ "Relu" }));
-    branches.set("else_branch", elseIf(depth));
-    Node choice;
-    choice.name = choice.opType = "If";
-    choice.inputs = { builder.value("a") };
-    choice.outputs = { builder.value("y") };
-    choice.attributes = std::move(branches);
-    builder.addNode(std::move(choice));
-    builder.addOutput(builder.value("y"));
+    addIf(builder, "a", elseIf(depth));
     auto graph = std::move(builder).finish();
     assert(graph.ok());
     return std::move(graph).value();

@@ -42,9 +42,7 @@ int64_t pairRows(const IntegerConv& c)
 /// Whether the rows of the left matrix can be read where they are.
 bool readsInPlace(const IntegerConv& c, bool isSigned)
 {
-    const bool everyPosition = c.taps() == 1 && c.stride == IntegerConv::Triple { 1, 1, 1 }
-        && c.pad == IntegerConv::Triple {} && c.in == c.out;
-    return everyPosition && !isSigned && c.inChannels / c.groups % 4 == 0;
+    return c.readsOwnPositions() && !isSigned && c.inChannels / c.groups % 4 == 0;
 }
 
 } // namespace

@@ -48,12 +48,6 @@ template <class Visit> void forEachLine(const IntegerConv& c, int64_t first, int
     }
 }
 
-bool readsEveryPosition(const IntegerConv& c)
-{
-    return c.taps() == 1 && c.stride == IntegerConv::Triple { 1, 1, 1 } && c.pad == IntegerConv::Triple {}
-    && c.in == c.out;
-}
-
 /// Output columns whose taps all lie inside a row.
 struct MiddleColumns {
     explicit MiddleColumns(const IntegerConv& c)
@@ -97,7 +91,7 @@ void gatherRows(
 {
     const int64_t depth = c.taps() * (c.inChannels / c.groups), length = widenedDepth(depth);
     const uint8_t* end = x.data + c.inPositions() * c.inChannels;
-    if (readsEveryPosition(c) && c.groups == 1 && depth == length)
+    if (c.readsOwnPositions() && c.groups == 1 && depth == length)
         return widen(x.from(first * depth), count * depth, 1, xZero, rows);
     std::vector<CodeRun> runs;
     const MiddleColumns middle(c);

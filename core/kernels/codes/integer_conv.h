@@ -19,6 +19,11 @@ struct IntegerConv {
     int64_t inPositions() const { return in[0] * in[1] * in[2]; }
     int64_t outPositions() const { return out[0] * out[1] * out[2]; }
     bool depthwise() const { return groups > 1 && groups == inChannels && groups == outChannels; }
+    /// Each output position reads the input position of its own place and no other.
+    bool readsOwnPositions() const
+    {
+        return taps() == 1 && stride == Triple { 1, 1, 1 } && pad == Triple {} && in == out;
+    }
     /// Row-major input position that `tap` of the output position reads; -1 = outside.
     int64_t inputPosition(const Triple& at, int64_t tap) const;
 };

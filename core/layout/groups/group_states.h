@@ -7,8 +7,8 @@
 namespace qs {
 
 /// Puts a model's inputs and outputs into the repeated block that alone reads and makes them, where it does both: what
-/// a layer keeps from run to run, as a decoder's keys and values. Of equal blocks all have as many of them, or none
-/// has.
+/// a layer keeps from run to run, as a decoder's keys and values. Equal blocks all have them at the same
+/// places, or none has.
 void takeStates(const FoldedGraph& folded, Grouping& grouping);
 
 } // namespace qs
