@@ -143,10 +143,11 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
 Status checkShards(const QuantizeCommand& o)
 {
     const CalibrationShards& by = o.shards;
-    const bool ready = !o.ranges.empty() || !o.recipe.calibrationCache.empty();
-    if (ready && (by.onePart() || !by.calibrated.empty()))
-        return badUse("--ranges and --calibration-cache say what --shard and --calibrated are to find out",
-            "leave one of them out");
+    if (!o.ranges.empty() && (by.onePart() || !by.calibrated.empty()))
+        return badUse("--ranges says what --shard and --calibrated are to find out", "leave one of them out");
+    if (!o.recipe.calibrationCache.empty() && by.onePart())
+        return badUse("a calibration cache is of all samples, and --shard takes a part of them",
+            "give --calibration-cache with --calibrated, when all shards are done");
     if (!by.onePart())
         return o.out.empty() ? badUse("--out is required", "give -o FILE.onnx") : Status();
     if (by.shard.empty())

@@ -21,17 +21,29 @@ def second_round(job, index):
     return job.count(index)
 
 
+def summed(job, states):
+    """Sums of neighbours where there are many shards."""
+    sums = job.sums(states)
+    while sums is not None:
+        states = ray.get([shard.remote(sums, index) for index in sums])
+        sums = job.sums(states)
+    return states
+
+
 def main(float_model, quantized_model, data, folder, shards=16, method="entropy"):
     ray.init()  # address="auto": a cluster that runs
     comparison = ComparisonJob.of(float_model, quantized_model, data, shards=int(shards), folder=folder)
-    with comparison.merge(ray.get([shard.remote(comparison, index) for index in comparison])) as result:
+    states = summed(comparison, ray.get([shard.remote(comparison, index) for index in comparison]))
+    with comparison.merge(states) as result:
         print(result)
     comparison.remove_files()
 
     calibration = CalibrationJob.of(float_model, data, shards=int(shards), folder=folder, method=method)
-    states = ray.get([shard.remote(calibration, index) for index in calibration])
+    states = summed(calibration, ray.get([shard.remote(calibration, index) for index in calibration]))
     if calibration.has_second_round():
-        states += ray.get([second_round.remote(calibration, index) for index in calibration])
+        calibration = calibration.with_sums(states)
+        counts = ray.get([second_round.remote(calibration, index) for index in calibration])
+        states += summed(calibration, counts)
     print(calibration.merge(states, "ranges.json"))
     calibration.remove_files()
 

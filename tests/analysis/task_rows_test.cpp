@@ -189,7 +189,7 @@ void TaskRowsTests::shardsAndThreads()
     const auto one = compareModels(pair, data, {}, WorkContext { {}, {}, 1 });
     const auto three = compareModels(pair, data, {}, WorkContext { {}, {}, 3 });
     QVERIFY(one.ok() && three.ok());
-    const auto whole = emptyMeasured(pair, data.samples(), false);
+    const auto whole = emptyMeasured(pair, { 0, data.samples(), data.samples() }, false);
     for (const size_t part : { 3, 1, 2 }) {
         CompareOptions options;
         options.shard = { part, 3 };

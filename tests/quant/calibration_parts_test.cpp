@@ -98,7 +98,7 @@ private:
     std::string written(const CalibrationPart& part, const char* name) const
     {
         const QString file
-            = QString("%1-%2-%3-%4").arg(name).arg(part.extremes ? 2 : 1).arg(part.index).arg(part.count);
+            = QString("%1-%2-%3-%4").arg(name).arg(part.extremes ? 2 : 1).arg(part.first).arg(part.count);
         const std::string path = m_folder.filePath(file).toStdString();
         if (!writeFile(path, calibrationPartBytes(part)).ok())
             qFatal("no file can be written");

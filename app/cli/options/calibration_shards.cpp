@@ -16,7 +16,8 @@ void addCalibrationShards(CLI::App& app, CalibrationShards& o)
         "counts the histograms of a second round");
     app.add_option("--state", o.state, "state file of the shard");
     app.add_option("--calibrated", o.calibrated,
-        "state files of all shards, of one round or both: their calibration, equal in every bit to one of all samples");
+        "state files of all shards, of one round or both: their calibration, equal in every bit to one of all samples; "
+        "with --data and --calibration-cache it is kept in that file, too");
 }
 
 void addFilesOf(FileRoles& files, const CalibrationShards& o)

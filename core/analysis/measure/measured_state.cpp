@@ -225,12 +225,14 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     out.numbers(m.inputs.hashes);
 }
 
-std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, size_t allSamples, bool nodeAlone)
+std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, SampleStretch stretch, bool nodeAlone)
 {
     auto m = std::make_shared<Measured>();
     m->pairs = planPairs(pair);
-    m->samples = m->allSamples = allSamples;
-    m->inputs = InputStatistics::of(*pair.floatPlan, {}, allSamples);
+    m->firstSample = stretch.first;
+    m->samples = stretch.samples;
+    m->allSamples = stretch.all;
+    m->inputs = InputStatistics::of(*pair.floatPlan, {}, stretch.samples);
     m->reserve(pairOutputs(pair).size(), nodeAlone, pair.writtenPlan != nullptr);
     return m;
 }
@@ -243,9 +245,10 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     if (restored)
         whole.restored = RestoredOutput { asIs, after };
     const auto first = in.number<uint64_t>(), samples = in.number<uint64_t>(), all = in.number<uint64_t>();
-    if (all != whole.allSamples || first > all || samples > all - first)
+    const size_t end = whole.firstSample + whole.samples;
+    if (all != whole.allSamples || first < whole.firstSample || first > end || samples > end - first)
         return in.fail();
-    const Place at { size_t(first), size_t(samples), whole.samples };
+    const Place at { size_t(first) - whole.firstSample, size_t(samples), whole.samples };
     const auto stretch = std::span(whole.done).subspan(at.first, at.part);
     if (std::ranges::any_of(stretch, [](uint8_t done) { return done != 0; }))
         return in.fail();

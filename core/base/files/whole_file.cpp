@@ -38,6 +38,15 @@ Result<std::string> readWholeFile(const std::string& path, const std::string& re
     return bytes;
 }
 
+Result<std::string> readBeginning(const std::string& path, size_t bytes, const std::string& remedy)
+{
+    QS_TRY(const RegularFile file, opened(path, remedy));
+    std::string begin(static_cast<size_t>(std::min<uint64_t>(file.size(), bytes)), '\0');
+    if (!file.read(0, std::as_writable_bytes(std::span(begin))))
+        return endsEarly(path, remedy);
+    return begin;
+}
+
 Result<Hash128> hashFile(const std::string& path, const std::string& remedy)
 {
     QS_TRY(const RegularFile file, opened(path, remedy));

@@ -2,6 +2,7 @@
 #include "core/project/quantize/sharded_calibration.h"
 
 #include "core/project/quantize/prepared_model.h"
+#include "core/quant/calibrate/calibration_cache.h"
 #include "core/quant/recipe/recipe_ranges.h"
 
 #include <algorithm>
@@ -78,6 +79,8 @@ Status takeCalibration(QuantizeInputs& inputs, const std::vector<std::string>& c
             lacking.front(), "calibrate them with this recipe" };
     if (!covers(sum.data, state.applied))
         return lackingCounts(calibrated.front());
+    if (!inputs.calibrationCache.empty())
+        QS_CHECK(keepInCache(run, sum.data, inputs.calibrationCache));
     auto kept = std::make_shared<KeptCalibration>();
     kept->key = keptKey(state.applied);
     kept->data = std::move(sum.data);

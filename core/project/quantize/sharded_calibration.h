@@ -17,7 +17,8 @@ Result<CalibrationPart> calibratePart(const QuantizeInputs& inputs, size_t index
 bool needsSecondRound(const Recipe& recipe);
 
 /// Lets quantizeModel() take what all parts found in place of calibrating (QuantizeInputs::earlier): what it makes then
-/// equals in every bit what it makes of all samples. Issues: as above; parts that lack what this recipe needs.
+/// equals in every bit what it makes of all samples. Writes it to QuantizeInputs::calibrationCache, too, where that is
+/// given. Issues: as above; parts that lack what this recipe needs; a cache without data.
 Status takeCalibration(QuantizeInputs& inputs, const std::vector<std::string>& calibrated, const WorkContext& work);
 
 } // namespace qs

@@ -9,11 +9,13 @@ namespace qs {
 namespace {
 
 constexpr uint64_t kMagic = 0x545345504f435351; ///< "QSCOPEST" as it lies in the file
-constexpr uint32_t kHeaderVersion = 5;
+constexpr uint32_t kHeaderVersion = 6;
 constexpr uint32_t kStateVersion = kHeaderVersion * 1000 + kMeasuredVersion;
 constexpr size_t kFrame = 2 * sizeof(uint64_t) + sizeof(uint32_t); ///< magic, version, length of the body
 constexpr const char* kWhereFrom = "give the files that `compare --shard I/N --state F` wrote";
+constexpr size_t kHead = 5 * sizeof(uint64_t); ///< ShardHead
 constexpr size_t kChecksum = 2 * sizeof(uint64_t);
+const char* const kAgain = "run this shard again";
 
 template <class Stream> void archive(Stream& a, Archived<Stream, StateFile>& file)
 {
@@ -69,7 +71,7 @@ template <class Stream> void archive(Stream& a, Archived<Stream, TaskChoices>& t
 template <class Stream> void archive(Stream& a, Archived<Stream, ShardHeader>& h)
 {
     a.item(h.program);
-    for (auto* file : { &h.floatModel, &h.map, &h.ranges, &h.data, &h.preprocess })
+    for (auto* file : { &h.floatModel, &h.map, &h.ranges, &h.calibrationCache, &h.data, &h.preprocess })
         archive(a, *file);
     a.item(h.recipe);
     archive(a, h.shapes);
@@ -99,34 +101,59 @@ template <class Stream> void archive(Stream& a, Archived<Stream, ShardHeader>& h
     }
 }
 
-Result<ShardState> decoded(std::string_view all, const std::string& path)
+template <class Stream> void archive(Stream& a, Archived<Stream, ShardHead>& head)
 {
-    const std::string again = "run this shard again";
-    ByteReader frame(all);
-    if (frame.number<uint64_t>() != kMagic)
+    for (auto* number : { &head.count, &head.span.first, &head.span.last, &head.span.firstSample, &head.span.samples })
+        a.item(*number);
+}
+
+/// The length of the body, from the frame that `file` stands before.
+Result<uint64_t> bodyLength(ByteReader& file, const std::string& path)
+{
+    if (file.number<uint64_t>() != kMagic)
         return badInput("is no state file of a shard", path, kWhereFrom);
-    const auto version = frame.number<uint32_t>();
-    const auto length = frame.number<uint64_t>();
-    if (frame.ok() && version != kStateVersion)
+    const auto version = file.number<uint32_t>();
+    const auto length = file.number<uint64_t>();
+    if (file.ok() && version != kStateVersion)
         return badInput("is a state file of version " + std::to_string(version) + ", this program reads version "
                 + std::to_string(kStateVersion),
             path, "run all shards with this program");
-    if (!frame.ok() || all.size() < kFrame + kChecksum || length != all.size() - kFrame - kChecksum)
-        return badInput("is cut short", path, again);
+    if (!file.ok())
+        return badInput("is cut short", path, kAgain);
+    return length;
+}
+
+Result<ShardHead> head(ByteReader& body, const std::string& path)
+{
+    ShardHead head;
+    archive(body, head);
+    const ShardSpan& span = head.span;
+    if (!body.ok() || span.first < 1 || span.last < span.first || span.last > head.count)
+        return badInput("is damaged", path, kAgain);
+    return head;
+}
+
+Result<ShardState> decoded(std::string_view all, const std::string& path)
+{
+    ByteReader frame(all);
+    QS_TRY(const uint64_t length, bodyLength(frame, path));
+    if (all.size() < kFrame + kChecksum || length != all.size() - kFrame - kChecksum)
+        return badInput("is cut short", path, kAgain);
     ByteReader checksum(all.substr(all.size() - kChecksum));
     Hash128 hash;
     archive(checksum, hash);
     if (hash != hashText(all.substr(0, all.size() - kChecksum)))
-        return badInput("is damaged: its checksum is wrong", path, again);
+        return badInput("is damaged: its checksum is wrong", path, kAgain);
     ByteReader in(all.substr(kFrame, static_cast<size_t>(length)));
+    QS_TRY(const ShardHead about, head(in, path));
     ShardState state;
+    state.span = about.span;
     archive(in, state.header);
-    state.index = static_cast<size_t>(in.number<uint64_t>());
     for (size_t i = 0; i < state.header.quantModels.size(); ++i)
         state.measured.push_back(in.text());
-    if (!in.ok() || !in.atEnd() || state.measured.empty() || state.index < 1 || state.index > state.header.count
+    if (!in.ok() || !in.atEnd() || state.measured.empty() || state.header.count != about.count
         || state.header.profile > ArithmeticProfile::IntegerAvx2)
-        return badInput("is damaged", path, again);
+        return badInput("is damaged", path, kAgain);
     return state;
 }
 
@@ -135,8 +162,8 @@ Result<ShardState> decoded(std::string_view all, const std::string& path)
 std::string shardStateBytes(const ShardState& state)
 {
     ByteWriter body;
+    archive(body, ShardHead { state.header.count, state.span });
     archive(body, state.header);
-    body.number<uint64_t>(state.index);
     for (const std::string& measured : state.measured)
         body.text(measured);
     ByteWriter frame;
@@ -153,6 +180,14 @@ Result<ShardState> readShardState(const std::string& path)
 {
     const Result<std::string> bytes = readWholeFile(path, kWhereFrom);
     return bytes.ok() ? decoded(*bytes, path) : bytes.issue();
+}
+
+Result<ShardHead> readShardHead(const std::string& path)
+{
+    QS_TRY(const std::string bytes, readBeginning(path, kFrame + kHead, kWhereFrom));
+    ByteReader in(bytes);
+    QS_CHECK(bodyLength(in, path));
+    return head(in, path);
 }
 
 } // namespace qs

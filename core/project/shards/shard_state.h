@@ -17,7 +17,7 @@ struct StateFile {
 /// What all shards of one comparison have in common.
 struct ShardHeader {
     std::string program; ///< version of Quantscope; other versions may round otherwise
-    StateFile floatModel, map, ranges, data, preprocess;
+    StateFile floatModel, map, ranges, calibrationCache, data, preprocess;
     std::vector<StateFile> quantModels; ///< given is empty where a recipe makes it
     std::string recipe; ///< JSON; empty: none
     std::map<std::string, Shape> shapes;
@@ -36,10 +36,17 @@ struct ShardHeader {
     bool operator==(const ShardHeader&) const = default;
 };
 
+/// What a state file holds: one shard, or the sum of neighbours.
+struct ShardSpan {
+    size_t first = 1, last = 1; ///< from 1, of ShardHeader::count
+    size_t firstSample = 0, samples = 0; ///< theirs, of ShardHeader::samples
+    bool operator==(const ShardSpan&) const = default;
+};
+
 /// One state file. The measured parts are bytes until there is a graph to read them for (writeMeasured()).
 struct ShardState {
     ShardHeader header;
-    size_t index = 1;
+    ShardSpan span;
     std::vector<std::string> measured; ///< as quantModels
 };
 
@@ -47,5 +54,13 @@ struct ShardState {
 std::string shardStateBytes(const ShardState& state);
 /// An Issue when it is no state file, of another version, cut short or changed.
 Result<ShardState> readShardState(const std::string& path);
+
+/// What stands first in a state file, of which nothing else is read or checked.
+struct ShardHead {
+    size_t count = 1; ///< of all shards
+    ShardSpan span;
+};
+/// An Issue when it is no state file, or of another version.
+Result<ShardHead> readShardHead(const std::string& path);
 
 } // namespace qs

@@ -7,6 +7,7 @@
 #include "core/analysis/rows/weight_rows.h"
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/whole_file.h"
+#include "core/base/part_files.h"
 #include "core/base/version.h"
 #include "core/engine/lowered/content_key.h"
 #include "core/match/alignment_state.h"
@@ -69,6 +70,7 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
     QS_TRY(h.floatModel, stateFile(inputs.floatPath));
     QS_TRY(h.map, stateFile(inputs.mapPath));
     QS_TRY(h.ranges, stateFile(inputs.rangesPath));
+    QS_TRY(h.calibrationCache, stateFile(inputs.calibrationCache));
     QS_TRY(h.data, stateFile(inputs.data.spec));
     QS_TRY(h.preprocess, stateFile(inputs.data.preprocess));
     h.recipe = inputs.recipe ? recipeToJson(*inputs.recipe) : std::string();
@@ -106,8 +108,6 @@ std::string difference(const ShardHeader& a, const ShardHeader& b)
         return "is of another quantized model";
     if (a.dataIdentity != b.dataIdentity || a.samples != b.samples || a.labels != b.labels)
         return "is of other data";
-    if (a.count != b.count)
-        return "is one of " + std::to_string(b.count) + " shards, the first one of " + std::to_string(a.count);
     return a == b ? "" : "was made with other options or paths";
 }
 
@@ -131,7 +131,52 @@ public:
 
     Result<std::vector<SnapshotPtr>> run(const std::vector<std::string>& paths)
     {
-        std::vector<std::string> from; // shard -> file
+        QS_CHECK(readHeads(paths, Parts::All));
+        QS_CHECK(addAll(paths));
+        return finish();
+    }
+
+    /// The sum as a state file.
+    Result<std::string> sum(const std::vector<std::string>& paths)
+    {
+        QS_CHECK(readHeads(paths, Parts::Neighbours));
+        QS_CHECK(addAll(paths));
+        ShardState state { m_header, m_span, {} };
+        for (const auto& measured : m_measured) {
+            if (std::ranges::find(measured->done, uint8_t(0)) != measured->done.end())
+                return lacking();
+            ByteWriter out;
+            writeMeasured(*measured, out);
+            state.measured.push_back(out.bytes());
+        }
+        return shardStateBytes(state);
+    }
+
+private:
+    static Issue lacking() { return badInput("the shards do not hold all samples", {}, kRunAgain); }
+
+    /// Which shards these are, before anything takes long.
+    Status readHeads(const std::vector<std::string>& paths, Parts parts)
+    {
+        std::vector<PartFile> files;
+        std::vector<ShardSpan> spans;
+        for (const std::string& path : paths) {
+            QS_TRY(const ShardHead head, readShardHead(path));
+            files.push_back({ path, head.span.first, head.span.last, head.count });
+            spans.push_back(head.span);
+        }
+        QS_CHECK(putInOrder(files, parts));
+        m_span = *std::ranges::min_element(spans, {}, &ShardSpan::first);
+        m_span.last = files.back().last;
+        m_span.samples = 0;
+        for (const ShardSpan& span : spans)
+            m_span.samples += span.samples;
+        m_bytes = bytesOf(paths);
+        return {};
+    }
+
+    Status addAll(const std::vector<std::string>& paths)
+    {
         for (size_t i = 0; i < paths.size(); ++i) {
             if (m_work.cancel.cancelled())
                 return cancelled();
@@ -139,31 +184,15 @@ public:
             QS_TRY(const ShardState state, readShardState(paths[i]));
             if (i == 0) {
                 m_header = state.header;
-                if (m_header.count > paths.size())
-                    return badInput("is one of " + std::to_string(m_header.count) + " shards, but only "
-                            + std::to_string(paths.size()) + " files are given",
-                        paths[i], "give the state files of all shards");
-                m_bytes = bytesOf(paths);
                 QS_CHECK(open());
-                from.resize(m_header.count);
             }
             if (const std::string why = difference(m_header, state.header); !why.empty())
                 return badInput(why, paths[i], kRunAgain);
-            std::string& file = from[state.index - 1];
-            if (!file.empty())
-                return badInput(
-                    "is shard " + std::to_string(state.index) + ", as is " + file, paths[i], "give each shard once");
-            file = paths[i];
             QS_CHECK(add(state, paths[i]));
         }
-        if (const auto missing = std::ranges::find(from, std::string()); missing != from.end())
-            return badInput("shard " + std::to_string(missing - from.begin() + 1) + " of " + std::to_string(from.size())
-                    + " is missing",
-                {}, "give its state file, too");
-        return finish();
+        return {};
     }
 
-private:
     Inputs inputsOf(size_t model) const
     {
         Inputs inputs;
@@ -171,6 +200,9 @@ private:
         inputs.quantPath = located(m_header.quantModels[model]);
         inputs.mapPath = located(m_header.map);
         inputs.rangesPath = located(m_header.ranges);
+        std::error_code none;
+        if (const std::string cache = located(m_header.calibrationCache); std::filesystem::exists(cache, none))
+            inputs.calibrationCache = cache;
         inputs.profile = m_header.profile;
         inputs.nodeAlone = m_header.nodeAlone;
         inputs.tasks = m_header.tasks;
@@ -216,11 +248,12 @@ private:
                     provenanceOf(*s.quantization, s.calibrationData ? s.calibrationData : s.data, s.data.get()));
             // What is made room for must be in the files.
             const uint64_t bytesEach = 1 + planPairs(m_pairs.back()).size() * sizeof(PairSums);
-            if (m_header.samples > m_bytes / bytesEach)
-                return badInput("the shards say that they hold " + std::to_string(m_header.samples)
+            if (m_span.samples > m_bytes / bytesEach)
+                return badInput("the shards say that they hold " + std::to_string(m_span.samples)
                         + " samples, but their files are too small for them",
                     {}, kRunAgain);
-            m_measured.push_back(emptyMeasured(m_pairs.back(), m_header.samples, m_header.nodeAlone));
+            const SampleStretch stretch { m_span.firstSample, m_span.samples, m_header.samples };
+            m_measured.push_back(emptyMeasured(m_pairs.back(), stretch, m_header.nodeAlone));
         }
         return {};
     }
@@ -246,7 +279,7 @@ private:
             s.comparison = summarize(m_pairs[i], m_header.profile, *m_measured[i], m_header.labels,
                 compareWeights(m_pairs[i], true, m_work.threadCount()));
             if (s.comparison->partial)
-                return badInput("the shards do not hold all samples", {}, kRunAgain);
+                return lacking();
             if (const auto warning = nonFiniteWarning(*s.comparison))
                 s.warnings.push_back(*warning);
             s.measured = m_measured[i];
@@ -267,6 +300,7 @@ private:
 
     const WorkContext& m_work;
     ShardHeader m_header;
+    ShardSpan m_span; ///< of all files together
     std::vector<Snapshot> m_snapshots;
     std::vector<ComparePair> m_pairs;
     std::vector<std::shared_ptr<Measured>> m_measured;
@@ -279,13 +313,21 @@ Status writeShardState(const std::string& path, std::span<const SnapshotPtr> sna
 {
     ShardState state;
     QS_TRY(state.header, headerOf(snapshots));
-    state.index = snapshots.front()->inputs.shard->index;
+    const Measured& first = *snapshots.front()->measured;
+    const size_t index = snapshots.front()->inputs.shard->index;
+    state.span = { index, index, first.firstSample, first.samples };
     for (const SnapshotPtr& s : snapshots) {
         ByteWriter measured;
         writeMeasured(*s->measured, measured);
         state.measured.push_back(measured.bytes());
     }
     return writeFile(path, shardStateBytes(state));
+}
+
+Status sumShards(const std::vector<std::string>& paths, const std::string& out, const WorkContext& work)
+{
+    QS_TRY(const std::string bytes, Merger(work).sum(paths));
+    return writeFile(out, bytes);
 }
 
 Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const WorkContext& work)

@@ -14,11 +14,15 @@ namespace qs {
 /// where two are compared), made with the same Inputs::shard from the same float model and data.
 Status writeShardState(const std::string& path, std::span<const SnapshotPtr> snapshots);
 
-/// The comparison over all samples from the state files of all shards, in any order: equal in every bit to one run.
-/// The models must still lie where the shards found them; the data only where a recipe is calibrated with them, or
-/// where bodies of If, Loop and Scan are expanded by them.
-/// One snapshot for each that writeShardState() got. Issues: shards of other files, data or settings, one that is
-/// missing, given twice or damaged.
+/// Writes the sum of neighbouring shards, whose state files are given in any order, as one state file that takes their
+/// place in mergeShards() and sumShards(). Histograms and counts add up; what is kept of each sample is as long as
+/// before.
+Status sumShards(const std::vector<std::string>& paths, const std::string& out, const WorkContext& work);
+
+/// The comparison over all samples from the state files of all shards, or of sums of them, in any order: equal in every
+/// bit to one run. The models must still lie where the shards found them; the data only where a recipe is calibrated
+/// with them, or where bodies of If, Loop and Scan are expanded by them. One snapshot for each that writeShardState()
+/// got. Issues: shards of other files, data or settings, one that is missing, given twice or damaged.
 Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const WorkContext& work);
 
 } // namespace qs

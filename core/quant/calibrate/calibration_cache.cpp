@@ -66,17 +66,26 @@ void keepOnly(CalibrationData& data, const std::vector<std::string>& tensors)
     std::erase_if(data.tensors, [&](const TensorStatistics& tensor) { return !wanted.contains(tensor.name); });
 }
 
-/// What the file holds of this model and these samples; nothing where it is of others, damaged, or not there.
-Result<std::optional<CalibrationData>> heldBy(const std::string& path, const CalibrationKey& key)
+/// The bytes of a cache; nothing where there is none. Issue: the file is something else.
+Result<std::optional<std::string>> bytesOfCache(const std::string& path)
 {
     std::error_code none;
     if (!std::filesystem::exists(path, none))
-        return std::optional<CalibrationData>();
+        return std::optional<std::string>();
     const char* remedy = "give another file for the calibration cache";
-    QS_TRY(const std::string bytes, readWholeFile(path, remedy));
+    QS_TRY(std::string bytes, readWholeFile(path, remedy));
     if (!bytes.starts_with(kMagic.substr(0, kMagic.size() - 1)))
         return badInput("holds no calibration of this program, so it is not overwritten", path, remedy);
-    auto known = parseCalibration(bytes, key, path);
+    return std::optional(std::move(bytes));
+}
+
+/// What the file holds of this model and these samples; nothing where it is of others, damaged, or not there.
+Result<std::optional<CalibrationData>> heldBy(const std::string& path, const CalibrationKey& key)
+{
+    QS_TRY(const auto bytes, bytesOfCache(path));
+    if (!bytes)
+        return std::optional<CalibrationData>();
+    auto known = parseCalibration(*bytes, key, path);
     return known ? std::optional(std::move(*known)) : std::nullopt;
 }
 
@@ -94,6 +103,17 @@ Issue needsData(const std::string& path, const CalibrationKey& key, const std::v
         return { IssueKind::BadInput, "was not looked at in the calibration that " + path + " holds", {}, {},
             lacking.front(), remedy };
     return badInput("holds a calibration without the histograms for this calibrator", path, remedy);
+}
+
+/// The key that a cache needs. Issue: there is none.
+Result<CalibrationKey> keyForCache(const CalibrationRun& run)
+{
+    QS_TRY(const auto key, calibrationKey(run));
+    if (!key)
+        return badUse("a calibration cache cannot tell this model's results from others: it computes with random "
+                      "numbers or subgraphs",
+            "quantize without the cache");
+    return *key;
 }
 
 } // namespace
@@ -164,19 +184,15 @@ Result<CalibrationData> loadCalibration(const std::string& path, const Calibrati
 Result<CachedCalibration> cachedCalibration(
     const CalibrationRun& run, const CollectOptions& needed, const std::string& path)
 {
-    QS_TRY(const auto key, calibrationKey(run));
-    if (!key)
-        return badUse("a calibration cache cannot tell this model's results from others: it computes with random "
-                      "numbers or subgraphs",
-            "quantize without the cache");
-    QS_TRY(auto held, heldBy(path, *key));
+    QS_TRY(const CalibrationKey key, keyForCache(run));
+    QS_TRY(auto held, heldBy(path, key));
     const std::vector<std::string> lacking = held ? held->lacking(run.tensors) : run.tensors;
     CachedCalibration made;
     made.found = held && lacking.empty() && includes(held->collected, needed);
     if (made.found) {
         made.data = std::move(*held);
     } else if (!run.data) {
-        return needsData(path, *key, lacking);
+        return needsData(path, key, lacking);
     } else {
         CalibrationRun all = run;
         CollectOptions wanted = both(needed, neededByAll(needed.stride));
@@ -186,10 +202,19 @@ Result<CachedCalibration> cachedCalibration(
                 all.tensors.push_back(tensor.name); // doubles are taken once
         }
         QS_TRY(made.data, collectCalibration(all, wanted));
-        QS_CHECK(saveCalibration(made.data, *key, path));
+        QS_CHECK(saveCalibration(made.data, key, path));
     }
     keepOnly(made.data, run.tensors);
     return made;
+}
+
+Status keepInCache(const CalibrationRun& run, const CalibrationData& data, const std::string& path)
+{
+    if (!run.data)
+        return badUse("a calibration cache is found again by its samples", "give --data");
+    QS_TRY(const CalibrationKey key, keyForCache(run));
+    QS_CHECK(bytesOfCache(path));
+    return saveCalibration(data, key, path);
 }
 
 } // namespace qs

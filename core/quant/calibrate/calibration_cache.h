@@ -36,4 +36,8 @@ struct CachedCalibration {
 Result<CachedCalibration> cachedCalibration(
     const CalibrationRun& run, const CollectOptions& needed, const std::string& path);
 
+/// Writes what was found elsewhere for this run (of parts of its samples, say) to the file at `path`, which then serves
+/// cachedCalibration(). Issues: the file is something else, which is left as it is; a model without a key; no data.
+Status keepInCache(const CalibrationRun& run, const CalibrationData& data, const std::string& path);
+
 } // namespace qs

@@ -2,17 +2,19 @@
 #include "core/quant/calibrate/calibration_parts.h"
 
 #include "core/base/files/whole_file.h"
+#include "core/base/part_files.h"
 #include "core/base/version.h"
 #include "core/engine/lowered/content_key.h"
 #include "core/quant/calibrate/calibration_archive.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace qs {
 
 namespace {
 
-constexpr std::string_view kMagic = "QSCPART1"; ///< the digit is the version
+constexpr std::string_view kMagic = "QSCPART2"; ///< the digit is the version
 constexpr size_t kMostParts = 1000000;
 constexpr size_t kMostFeeds = size_t(1) << 40; ///< so that products with the above fit
 const char* const kWhereFrom = "give the files that `quantize --shard I/N --state F` wrote";
@@ -40,13 +42,14 @@ Hash128 extremesKey(const CalibrationData& data)
 /// A part holds just its own runs, or counts alone.
 bool fits(const CalibrationPart& part)
 {
-    if (part.index < 1 || part.index > part.count || part.count > kMostParts || part.data.feeds == 0
-        || part.data.feeds > kMostFeeds)
+    if (part.first < 1 || part.last < part.first || part.last > part.count || part.count > kMostParts
+        || part.data.feeds == 0 || part.data.feeds > kMostFeeds)
         return false;
     const CollectOptions& collected = part.data.collected;
     if ((collected.stride && part.data.feeds % collected.stride) || collected.cut)
         return false;
-    const size_t runs = part.extremes ? 0 : FeedRange::part(part.data.feeds, part.index, part.count).count;
+    const auto share = [&](size_t index) { return FeedRange::part(part.data.feeds, index, part.count); };
+    const size_t runs = part.extremes ? 0 : share(part.last).end() - share(part.first).first;
     return std::ranges::all_of(part.data.tensors, [&](const TensorStatistics& tensor) {
         return tensor.feeds.size() == runs && (part.extremes || tensor.counts.empty())
             && (tensor.dtype == DType::Float32 || tensor.dtype == DType::Float16);
@@ -66,50 +69,49 @@ std::string difference(const CalibrationPart& a, const CalibrationPart& b)
         return "is of another model, or of another version of this program, than the first shard";
     if (a.samples != b.samples || a.data.feeds != b.data.feeds)
         return "is of other data than the first shard";
-    if (a.count != b.count)
-        return "is one of " + std::to_string(b.count) + " shards, the first one of " + std::to_string(a.count);
     return sameTensors(a.data, b.data) && a.extremes == b.extremes && a.data.collected == b.data.collected
         ? ""
         : "was calibrated with other options than the first shard";
 }
 
-struct PartFile {
+struct ReadPart {
     std::string path;
     CalibrationPart part;
 };
 
 /// Puts the parts of one round in their order.
-Result<std::vector<PartFile>> inOrder(std::vector<PartFile> files)
+Result<std::vector<ReadPart>> inOrder(std::vector<ReadPart> parts, Parts which)
 {
-    const size_t count = files.front().part.count;
-    std::ranges::stable_sort(files, {}, [](const PartFile& file) { return file.part.index; });
-    for (size_t i = 1; i < files.size(); ++i) {
-        if (const std::string why = difference(files[0].part, files[i].part); !why.empty())
-            return badInput(why, files[i].path, kAlike);
-        if (files[i].part.index == files[i - 1].part.index)
-            return badInput("is shard " + std::to_string(files[i].part.index) + ", as is " + files[i - 1].path,
-                files[i].path, "give each shard once");
+    std::ranges::stable_sort(parts, {}, [](const ReadPart& file) { return file.part.first; });
+    std::vector<PartFile> files;
+    for (const ReadPart& file : parts) {
+        if (const std::string why = difference(parts[0].part, file.part); !why.empty())
+            return badInput(why, file.path, kAlike);
+        files.push_back({ file.path, file.part.first, file.part.last, file.part.count });
     }
-    for (size_t i = 0; i < count; ++i)
-        if (i >= files.size() || files[i].part.index != i + 1)
-            return badInput("shard " + std::to_string(i + 1) + " of " + std::to_string(count) + " is missing",
-                files.front().path, "give the state files of all shards");
-    return files;
+    QS_CHECK(putInOrder(files, which));
+    return parts;
 }
 
-CalibrationSum sumOfFirst(std::vector<PartFile> files)
+/// Of runs that follow those of `to`.
+void addFirst(CalibrationData& to, const CalibrationData& more)
+{
+    for (size_t t = 0; t < to.tensors.size(); ++t) {
+        TensorStatistics& sum = to.tensors[t];
+        const TensorStatistics& from = more.tensors[t];
+        sum.feeds.insert(sum.feeds.end(), from.feeds.begin(), from.feeds.end());
+        sum.gap.below = std::max(sum.gap.below, from.gap.below);
+        sum.gap.above = std::min(sum.gap.above, from.gap.above);
+        sum.powers.merge(from.powers);
+    }
+}
+
+CalibrationSum sumOfFirst(std::vector<ReadPart> files)
 {
     CalibrationPart& first = files.front().part;
-    CalibrationSum sum { first.model, first.samples, files.size(), {}, std::move(first.data) };
+    CalibrationSum sum { first.model, first.samples, first.count, {}, std::move(first.data) };
     for (size_t i = 1; i < files.size(); ++i)
-        for (size_t t = 0; t < sum.data.tensors.size(); ++t) {
-            TensorStatistics& to = sum.data.tensors[t];
-            const TensorStatistics& from = files[i].part.data.tensors[t];
-            to.feeds.insert(to.feeds.end(), from.feeds.begin(), from.feeds.end());
-            to.gap.below = std::max(to.gap.below, from.gap.below);
-            to.gap.above = std::min(to.gap.above, from.gap.above);
-            to.powers.merge(from.powers);
-        }
+        addFirst(sum.data, files[i].part.data);
     sum.extremes = extremesKey(sum.data);
     return sum;
 }
@@ -134,7 +136,7 @@ bool addCounts(CalibrationData& sum, const CalibrationData& part)
     return true;
 }
 
-Status addSecond(CalibrationSum& sum, const std::vector<PartFile>& files)
+Status addSecond(CalibrationSum& sum, const std::vector<ReadPart>& files)
 {
     const CalibrationPart& one = files.front().part;
     if (one.model != sum.model || one.samples != sum.samples || one.count != sum.parts || one.extremes != sum.extremes
@@ -142,10 +144,25 @@ Status addSecond(CalibrationSum& sum, const std::vector<PartFile>& files)
         return badInput("counts bins of other extremes than those that are given", files.front().path,
             "run the second round of all shards after the first one of all, with the same options");
     sum.data.collected = one.data.collected;
-    for (const PartFile& file : files)
+    for (const ReadPart& file : files)
         if (!addCounts(sum.data, file.part.data))
             return badInput("holds counts that do not fit the extremes", file.path, kAlike);
     return {};
+}
+
+/// Counts of parts that were counted over the same bins; false where they were not.
+bool addSecond(CalibrationData& to, const CalibrationData& more)
+{
+    for (size_t t = 0; t < to.tensors.size(); ++t)
+        for (const auto& [kind, counts] : more.tensors[t].counts) {
+            std::vector<uint64_t>& sum = to.tensors[t].counts[kind];
+            if (sum.empty())
+                sum.resize(counts.size());
+            if (sum.size() != counts.size())
+                return false;
+            std::ranges::transform(sum, counts, sum.begin(), std::plus());
+        }
+    return true;
 }
 
 /// What only the first round looked at goes.
@@ -198,7 +215,7 @@ CollectOptions neededOfParts(CollectOptions needed)
 Result<CalibrationPart> firstRound(
     const CalibrationRun& given, const CollectOptions& needed, size_t index, size_t count)
 {
-    CalibrationPart part { .index = index, .count = count };
+    CalibrationPart part { .first = index, .last = index, .count = count };
     CalibrationRun run = given;
     run.only = FeedRange::part(run.data->feeds(), index, count);
     QS_TRY(part.model, modelIdentity(run));
@@ -218,7 +235,7 @@ Result<CalibrationPart> secondRound(
 {
     CalibrationRun run = given;
     run.only = FeedRange::part(run.data->feeds(), index, first.parts);
-    CalibrationPart part { .index = index, .count = first.parts, .extremes = first.extremes };
+    CalibrationPart part { .first = index, .last = index, .count = first.parts, .extremes = first.extremes };
     QS_TRY(part.model, modelIdentity(run));
     QS_TRY(part.samples, dataIdentity(*run.data));
     const CollectOptions options = neededOfParts(needed);
@@ -239,8 +256,8 @@ std::string calibrationPartBytes(const CalibrationPart& part)
     ByteWriter out;
     writeHash(out, part.model);
     writeHash(out, part.samples);
-    out.number<uint64_t>(part.index);
-    out.number<uint64_t>(part.count);
+    for (const size_t number : { part.first, part.last, part.count })
+        out.number<uint64_t>(number);
     out.item(part.extremes.has_value());
     writeHash(out, part.extremes.value_or(Hash128 {}));
     writeCalibrationData(out, part.data);
@@ -267,8 +284,8 @@ Result<CalibrationPart> parseCalibrationPart(std::string_view bytes, const std::
     CalibrationPart part;
     part.model = readHash(in);
     part.samples = readHash(in);
-    part.index = static_cast<size_t>(in.number<uint64_t>());
-    part.count = static_cast<size_t>(in.number<uint64_t>());
+    for (size_t* number : { &part.first, &part.last, &part.count })
+        in.item(*number);
     bool counted = false;
     in.item(counted);
     const Hash128 extremes = readHash(in);
@@ -286,9 +303,36 @@ Result<CalibrationPart> readCalibrationPart(const std::string& path)
     return parseCalibrationPart(bytes, path);
 }
 
+Result<bool> isCalibrationPart(const std::string& path)
+{
+    QS_TRY(const std::string begin, readBeginning(path, kMagic.size(), "give state files of shards"));
+    return begin.starts_with(kMagic.substr(0, kMagic.size() - 1));
+}
+
+Result<CalibrationPart> addNeighbours(const std::vector<std::string>& paths)
+{
+    std::vector<ReadPart> files;
+    for (const std::string& path : paths) {
+        QS_TRY(CalibrationPart part, readCalibrationPart(path));
+        files.push_back({ path, std::move(part) });
+    }
+    if (files.empty())
+        return badUse("no state files are given", kWhereFrom);
+    QS_TRY(files, inOrder(std::move(files), Parts::Neighbours));
+    CalibrationPart sum = std::move(files.front().part);
+    sum.last = files.back().part.last;
+    for (size_t i = 1; i < files.size(); ++i) {
+        if (!sum.extremes)
+            addFirst(sum.data, files[i].part.data);
+        else if (!addSecond(sum.data, files[i].part.data))
+            return badInput("holds counts of other bins than the first shard", files[i].path, kAlike);
+    }
+    return sum;
+}
+
 Result<CalibrationSum> sumOfParts(const std::vector<std::string>& paths, Rounds rounds)
 {
-    std::vector<PartFile> first, second;
+    std::vector<ReadPart> first, second;
     for (const std::string& path : paths) {
         QS_TRY(CalibrationPart part, readCalibrationPart(path));
         if (!part.extremes)
@@ -299,10 +343,10 @@ Result<CalibrationSum> sumOfParts(const std::vector<std::string>& paths, Rounds 
     if (first.empty())
         return badInput("none of the state files is of the first round", paths.empty() ? std::string() : paths.front(),
             "give those of the first round, too");
-    QS_TRY(first, inOrder(std::move(first)));
+    QS_TRY(first, inOrder(std::move(first), Parts::All));
     CalibrationSum sum = sumOfFirst(std::move(first));
     if (!second.empty()) {
-        QS_TRY(second, inOrder(std::move(second)));
+        QS_TRY(second, inOrder(std::move(second), Parts::All));
         QS_CHECK(addSecond(sum, second));
     }
     return sum;

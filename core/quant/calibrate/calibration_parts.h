@@ -16,7 +16,8 @@ namespace qs {
 struct CalibrationPart {
     Hash128 model; ///< what is calibrated, and the program's version
     Hash128 samples; ///< of the whole data
-    size_t index = 1, count = 1; ///< this is number `index`, from 1, of `count`
+    size_t first = 1, last = 1,
+           count = 1; ///< this is number `first`, or the sum of neighbours up to `last`, of `count`
     std::optional<Hash128> extremes; ///< of all parts, which these counts follow from; nothing in the first round
     /// As of one run over all; but of each tensor the runs of this part alone in the first round, in the second round
     /// the counts alone.
@@ -51,6 +52,13 @@ std::string calibrationPartBytes(const CalibrationPart& part);
 /// Issues: no such file, of another version, damaged.
 Result<CalibrationPart> readCalibrationPart(const std::string& path);
 Result<CalibrationPart> parseCalibrationPart(std::string_view bytes, const std::string& path);
+
+/// Whether the file begins as that of a part of a calibration does. Issue: unreadable.
+Result<bool> isCalibrationPart(const std::string& path);
+
+/// Adds up neighbouring parts of one round, whose files are given in any order: it takes their place in sumOfParts().
+/// Extremes of each run stay apart. Issues: parts of different models, data, options or rounds; twice or missing.
+Result<CalibrationPart> addNeighbours(const std::vector<std::string>& paths);
 
 enum class Rounds { First, Both };
 /// Adds up the parts in these files, in any order: all of the first round, and for both rounds all of the second or

@@ -168,6 +168,34 @@ def test_calibration(folder, client, tmp_path, data, options):
     assert np.array_equal(*arrays)
 
 
+@pytest.mark.parametrize("options, phases", [
+    ({"per_channel": True}, ["calibrate", "compare"]),
+    ({"method": "percentile", "percentile": 99.0, "limit": 100}, ["calibrate", "histograms", "compare"]),
+    ({"recipe": {"calibration": {"method": "entropy"}}, "bins": 512}, ["calibrate", "histograms", "compare"]),
+    ({"bias_correction": True}, ["calibrate", "compare"]),
+    ({"smooth_quant": True}, ["compare"]),
+    ({"format": "dynamic"}, ["compare"]),
+], ids=str)
+def test_a_recipe_is_calibrated_in_shards(folder, client, tmp_path, options, phases):
+    told = []
+    model, data = files(folder, "float.onnx", "samples.npz")
+    shared = {"client": client, "shards": 5, "progress": lambda phase, *_: told.append(phase), **options}
+    with q.compare(model, data=data, **options) as expected:
+        with distributed.compare(model, data=data, **shared) as result:
+            assert numbers(result) == numbers(expected)
+    assert list(dict.fromkeys(told)) == phases
+
+
+def test_a_kept_calibration_of_a_recipe_is_not_made_again(folder, client, tmp_path):
+    model, data = files(folder, "float.onnx", "samples.npz")
+    told = []
+    for _ in range(2):
+        distributed.compare(model, data=data, client=client, shards=3, folder=tmp_path, keep=True, per_channel=True,
+                            progress=lambda phase, *_: told.append(phase))
+    assert told == ["calibrate"] * 3 + ["compare"] * 6
+    assert len(list(tmp_path.glob("*-all.qscalib"))) == 1
+
+
 def test_what_is_kept_is_not_run_again(folder, one_run, client, tmp_path):
     pair = files(folder, "float.onnx", "quantized.onnx", "samples.npz")
     results, times = [], []
@@ -284,6 +312,36 @@ def test_changed_files_are_other_work(folder, tmp_path, monkeypatch):
     assert len(set(keys[3:])) == len(keys[3:])
 
 
+def test_many_shards_are_summed_as_a_tree(folder, one_run, client, tmp_path):
+    told = []
+    shared = {"client": client, "shards": 40, "folder": tmp_path, "progress": lambda phase, *_: told.append(phase)}
+    model, quantized, data = files(folder, "float.onnx", "quantized.onnx", "samples.npz")
+    with distributed.compare(model, quantized, data, **shared) as result:
+        assert numbers(result) == numbers(one_run)
+        result.report(tmp_path / "report.html")
+    assert told == ["compare"] * 40 + ["merge"] * 3
+    told.clear()
+    out = distributed.calibrate(model, data, tmp_path / "r.json", method="percentile", **shared)
+    assert told == ["calibrate"] * 40 + ["merge"] * 3 + ["histograms"] * 40 + ["merge"] * 3
+    assert Path(out).read_bytes() == one_calibration(folder, tmp_path / "one.json", method="percentile")
+    assert sorted(os.listdir(tmp_path)) == ["one.json", "one.onnx", "r.json", "report.html"]
+
+
+def test_levels_of_a_tree(folder, one_run, tmp_path):
+    whole = job(folder, tmp_path, shards=11)
+    states = [whole.run(index) for index in whole]
+    widths = []
+    sums = whole.sums(states, most=2)
+    while sums is not None:
+        widths.append(len(sums))
+        states = [sums.run(index) for index in reversed(list(sums))][::-1]
+        sums = whole.sums(states, most=2)
+    assert widths == [6, 3, 2]
+    assert numbers(whole.merge(states)) == numbers(one_run)
+    whole.remove_files()
+    assert os.listdir(tmp_path) == []
+
+
 def test_calibration_of_folders(tmp_path):
     """Samples of various lengths, one without any value, and more shards than samples."""
     two_inputs(tmp_path / "two.onnx")
@@ -350,6 +408,29 @@ def test_rounds_of_a_calibration(folder, tmp_path):
     assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "one.onnx").read_bytes()
     whole.remove_files()
     assert os.listdir(tmp_path / "s") == []
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "percentile"}, {"bias_correction": True}], ids=str)
+def test_a_calibration_is_kept_as_a_cache(folder, tmp_path, options):
+    """Both by the job and by the command line; it is used in place of the samples."""
+    pair = files(folder, "float.onnx", "samples.npz")
+    whole = distributed.CalibrationJob.of(*pair, shards=3, folder=tmp_path / "s", **options)
+    states = [whole.run(index) for index in whole]
+    if whole.has_second_round():
+        states += [whole.count(index) for index in whole]
+    cache = whole.merge_cache(states, tmp_path / "all.qscalib")
+    flags = [f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}") for name, value in options.items()]
+    line = [q.cli_path(), "quantize", pair[0], "-o", tmp_path / "a.onnx", "--data", pair[1], *flags]
+    line += ["--calibration-cache", cache, "--json", "-"]
+    assert json.loads(subprocess.run(line, capture_output=True, check=True).stdout)["calibration_cache_used"]
+    q.quantize(pair[0], tmp_path / "b.onnx", pair[1], **options)
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+    with pytest.raises(q.BadUse, match="found again by its samples"):
+        q.quantize(pair[0], tmp_path / "c.onnx", calibrated=states, calibration_cache=cache, **options)
+    (tmp_path / "notes.txt").write_text("notes")
+    with pytest.raises(q.BadInput, match="notes.txt: holds no calibration"):
+        whole.merge_cache(states, tmp_path / "notes.txt")
+    assert (tmp_path / "notes.txt").read_text() == "notes"
 
 
 def test_calibration_of_random_data(folder, tmp_path):

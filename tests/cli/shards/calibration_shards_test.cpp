@@ -82,6 +82,44 @@ private slots:
         }
     }
 
+    /// Sums of neighbours take the place of shards, in both rounds.
+    void tree_data()
+    {
+        QTest::addColumn<QStringList>("options");
+        QTest::newRow("mse") << QStringList { "--method", "mse" };
+        QTest::newRow("moving average") << QStringList { "--method", "moving-average" };
+        QTest::newRow("percentile") << QStringList { "--method", "percentile", "--percentile", "99.5" };
+        QTest::newRow("entropy") << QStringList { "--method", "entropy", "--bins", "512" };
+    }
+    void tree()
+    {
+        QFETCH(QStringList, options);
+        const auto summed = [this](const QString& name, const QStringList& states) {
+            QStringList sums;
+            for (const QStringList& part : { states.mid(3, 4), states.mid(0, 3) }) {
+                sums << file(name + QString::number(sums.size()));
+                const Outcome o = quantscope(QStringList { "merge" } + part + QStringList { "--state", sums.last() });
+                if (o.code != 0)
+                    qFatal("sum failed: %s", o.err.constData());
+            }
+            return sums;
+        };
+        const QStringList shard = options + QStringList { "--limit", "60" };
+        QStringList states = summed("first", round(shard, 7, "first"));
+        if (m_needsMore)
+            states += summed("second", round(shard, 7, "second", states));
+        const Outcome one = quantscope(
+            QStringList { "quantize", kFloat, "-o", file("one.onnx"), "--limit", "60", "--data", kData } + options);
+        QCOMPARE(complaint(one, 0), QString());
+        const Outcome sum = quantscope(QStringList { "quantize", kFloat, "-o", file("sum.onnx") } + options
+            + QStringList { "--calibrated" } + states);
+        QCOMPARE(complaint(sum, 0), QString());
+        QCOMPARE(contentOf(file("sum.onnx")), contentOf(file("one.onnx")));
+        QS_EXPECT(2, { "--calibrated" }, QStringList { "merge" } + states);
+        QS_EXPECT(3, { "is missing" }, { "quantize", kFloat, "-o", file("no.onnx"), "--calibrated", states[0] });
+        QVERIFY(!QFile::exists(file("no.onnx")));
+    }
+
     void refused()
     {
         const QStringList percentile { "--method", "percentile" };
@@ -100,6 +138,8 @@ private slots:
         QS_EXPECT(2, { "equalization" }, shard + QStringList { "1/2", "--equalize" });
         QS_EXPECT(2, { "I/N" }, shard + QStringList { "3/2" });
         QS_EXPECT(2, { "--out" }, shard + QStringList { "1/2", "-o", file("no.onnx") });
+        QS_EXPECT(2, { "of all samples" }, shard + QStringList { "1/2", "--calibration-cache", file("no.cache") });
+        QS_EXPECT(2, { "--data" }, make + first + QStringList { "--calibration-cache", file("no.cache") });
         QS_EXPECT(2, { "--ranges" }, shard + QStringList { "1/2", "--ranges", file("none") });
         QS_EXPECT(2, { "--data" }, { "quantize", kFloat, "--shard", "1/2", "--state", file("x") });
         QS_EXPECT(2, { "--state" }, { "quantize", kFloat, "--data", kData, "--shard", "1/2" });

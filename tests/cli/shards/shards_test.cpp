@@ -81,7 +81,7 @@ private slots:
         const QStringList other = run({ kFloat, kNarrow, "--data", kData }, 2, "b");
         const QStringList fewer = run({ kFloat, kQdq, "--data", kData, "--limit", "20" }, 2, "c");
         const QStringList more = run({ kFloat, kQdq, "--data", kData }, 3, "d");
-        QS_EXPECT(3, { "only 1" }, { "merge", first[0] });
+        QS_EXPECT(3, { "shard 2 of 2 is missing" }, { "merge", first[0] });
         QS_EXPECT(3, { "as is" }, { "merge", first[0], first[0] });
         QS_EXPECT(3, { "quantized model" }, { "merge", first[0], other[1] });
         QS_EXPECT(3, { "other data" }, { "merge", first[0], fewer[1] });
@@ -97,6 +97,46 @@ private slots:
             writeText(file("damaged"), damaged);
             QS_EXPECT(3, QStringList(), { "merge", first[0], file("damaged") });
         }
+    }
+
+    /// Sums of neighbours, and sums of those, in files of their own.
+    void tree_data()
+    {
+        QTest::addColumn<QStringList>("command");
+        const QStringList plain { kFloat, kQdq, "--data", kData };
+        QTest::newRow("pair") << plain;
+        QTest::newRow("fewer samples than shards") << plain + QStringList { "--limit", "5" };
+        QTest::newRow("nodes alone, integer") << plain + QStringList { "--local", "--arithmetic", "integer-avx2" };
+        QTest::newRow("recipe") << QStringList { kFloat, "--data", kData, "--limit", "70", "--per-channel" };
+        QTest::newRow("two files") << QStringList { kQdq, kNarrow, "--reference", kFloat, "--data", kData };
+    }
+    void tree()
+    {
+        QFETCH(QStringList, command);
+        const QStringList leaves = run(command, 7, "leaf");
+        const auto sum = [&](const QString& name, const QStringList& states) {
+            const Outcome o
+                = quantscope(QStringList { "merge" } + states + QStringList { "--state", file(name), "--json", "-" });
+            return o.code == 0 ? QString() : QString(o.err);
+        };
+        QCOMPARE(sum("1-3", { leaves[2], leaves[0], leaves[1] }), QString());
+        QCOMPARE(sum("4-5", { leaves[3], leaves[4] }), QString());
+        QCOMPARE(sum("4-6", { leaves[5], file("4-5") }), QString());
+        QCOMPARE(sum("1-7", { file("4-6"), leaves[6], file("1-3") }), QString());
+        const QString whole = QString::fromStdString(
+            documentOf(quantscope(QStringList { "compare" } + command + QStringList { "--json", "-" }).out).dump());
+        for (const QStringList& states :
+            { QStringList { file("4-6"), leaves[6], file("1-3") }, QStringList { file("1-7") } }) {
+            const Outcome merged = quantscope(QStringList { "merge" } + states + QStringList { "--json", "-" });
+            QCOMPARE(merged.code, 0);
+            QCOMPARE(QString::fromStdString(documentOf(merged.out).dump()), whole);
+        }
+        QS_EXPECT(3, { "shard 3 of 7 is missing" }, { "merge", leaves[1], file("4-6"), "--state", file("no") });
+        QS_EXPECT(3, { "holds shard 4, as does" }, { "merge", file("4-6"), file("4-5"), "--state", file("no") });
+        QS_EXPECT(3, { "shard 7 of 7 is missing" }, { "merge", file("4-6"), file("1-3") });
+        QS_EXPECT(2, { "not results" }, { "merge", leaves[0], "--state", file("no"), "--html", file("no.html") });
+        QS_EXPECT(2, QStringList(), { "merge", leaves[0], leaves[1], "--state", leaves[0] });
+        QVERIFY(!QFile::exists(file("no")) && !QFile::exists(file("no.html")));
     }
 
     void changedModel()

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
-from typing import Any, List, Optional, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ..errors import BadInput
-from ..options import arguments, check_options
+from ..options import arguments, check_options, options_of
 from ..paths import FilePath
 from ..program import Check, run_program
 from ..workspace import Workspace
@@ -22,12 +22,22 @@ _LATER = {"adaround": False, "bias_correction": False}
 _WHOLE, _FIRST, _SECOND = "qcal", "first.qcal", "second.qcal"  # endings: of a shard that takes one round, or two
 
 
+def options_of_calibration(options: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
+    """Those of quantscope.compare's options by which a recipe is calibrated. None: it takes its ranges from elsewhere,
+    or other samples."""
+    if any(options.get(name) is not None for name in ("ranges", "calibration_cache", "calibration_data", "carry")):
+        return None
+    known = set(options_of("quantize")).difference(_SET_BY_JOB)
+    return {name: value for name, value in options.items() if name in known}
+
+
 @dataclass(frozen=True)
 class CalibrationJob(Job):
     """Finds ranges over a set in shards, by any method. Made by of()."""
 
     float_model: str
     data: Optional[str]
+    extremes: Sequence[str] = ()  # sums of the first round, which count() reads in place of all its files
 
     @classmethod
     def of(
@@ -82,6 +92,10 @@ class CalibrationJob(Job):
         """Whether the method needs count(), when run() has done all shards."""
         return self._first(1).endswith(_FIRST)
 
+    def with_sums(self, states: Sequence[str]) -> CalibrationJob:
+        """The same, whose count() reads these sums of the first round (see sums()) in place of all its files."""
+        return replace(self, extremes=tuple(states))
+
     def count(self, index: int, check: Optional[Check] = None) -> Optional[str]:
         """The second round of one shard, when run() has done the first one of all: counts between edges that follow
         from all shards. None: the method needs none. Otherwise as run()."""
@@ -93,7 +107,8 @@ class CalibrationJob(Job):
         if check is not None:
             check()
         line = [*self._line(self.folder), f"--shard={index}/{self.shards}", f"--state={path}", "--quiet"]
-        run_program([*line, *(f"--calibrated={self._first(other)}" for other in self)], check=check)
+        extremes = self.extremes or [self._first(other) for other in self]
+        run_program([*line, *(f"--calibrated={first}" for first in extremes)], check=check)
         return path
 
     def _written(self, index: int) -> List[str]:
@@ -110,9 +125,20 @@ class CalibrationJob(Job):
         """Writes the ranges over all samples, in every bit those of one run, as `quantscope.quantize(..., ranges=out)`
         takes them. `states`: what run() and count() returned, in any order (None: those in the folder). Returns the
         path."""
+        self._add_up(states, [f"--save-ranges={os.fspath(out)}"])
+        return os.fspath(out)
+
+    def merge_cache(self, states: Optional[Sequence[Optional[str]]], out: FilePath) -> str:
+        """Writes the calibration over all samples as a calibration cache, which `quantscope.compare(..., recipe=...,
+        calibration_cache=out)` and `quantscope.quantize(..., calibration_cache=out)` find again by the model and the
+        samples, which are read for that. `states` and what is returned: as of merge()."""
+        data = [f"--data={self.data}"] if self.data else []
+        self._add_up(states, [*data, f"--calibration-cache={os.fspath(out)}"])
+        return os.fspath(out)
+
+    def _add_up(self, states: Optional[Sequence[Optional[str]]], more: List[str]) -> None:
         with Workspace() as place:
             options = {name: value for name, value in self.options.items() if name not in OF_EACH}
-            line = ["quantize", self.float_model, f"--out={place.file('quantized.onnx')}", "--quiet"]
-            line += [f"--save-ranges={os.fspath(out)}", *arguments("quantize", options, place.path)]
+            line = ["quantize", self.float_model, f"--out={place.file('quantized.onnx')}", "--quiet", *more]
+            line += arguments("quantize", options, place.path)
             run_program([*line, *(f"--calibrated={path}" for path in self._found(states))])
-        return os.fspath(out)

@@ -14,8 +14,9 @@ from .._version import version
 from ..errors import BadInput, BadUse, Cancelled
 from ..options import options_of
 from ..paths import FilePath
-from ..program import Check
+from ..program import Check, run_program
 
+MOST_IN_A_SUM = 16  # files that are read for one
 OF_EACH = {"threads", "memory_limit"}  # options that change no number
 _READ = {"recipe", "like", "reference", "map", "ranges", "preprocess", "calibration_data", "class_names", "gate"}
 _READ |= {"tokenizer", "text", "framework", "device"}
@@ -201,6 +202,17 @@ class Job:
     def _written(self, index: int) -> List[str]:
         raise NotImplementedError
 
+    def sums(self, states: Sequence[Optional[str]], most: int = MOST_IN_A_SUM) -> Optional[Sums]:
+        """A level of a tree: a job that adds up `most` neighbours each. `states`: what run() of all shards returned, in
+        their order, or run() of the level before; of the counts of a calibration, those of count(). What its run()
+        returns takes their place in merge(). None: there are no more than `most`."""
+        files = [path for path in states if path]
+        if len(files) <= most:
+            return None
+        groups = tuple(tuple(files[i : i + most]) for i in range(0, len(files), most))
+        ending = os.path.basename(files[0]).partition(".")[2]
+        return Sums(len(groups), self.folder, f"{self.key}-sums-of-{len(files)}", {}, groups, ending)
+
     def remove_files(self) -> None:
         """Removes what its shards wrote."""
         for path in glob.glob(os.path.join(glob.escape(self.folder), self.key + "-*")):
@@ -208,3 +220,18 @@ class Job:
                 os.remove(path)
             except FileNotFoundError:
                 pass
+
+
+@dataclass(frozen=True)
+class Sums(Job):
+    """Adds up groups of neighbouring shards, each of them to one file. Made by Job.sums()."""
+
+    groups: Sequence[Sequence[str]]
+    ending: str
+
+    def _run(self, index: int, check: Check) -> str:
+        path = self._file(index, self.ending)
+        if not os.path.exists(path):
+            check()
+            run_program(["merge", *self.groups[index - 1], f"--state={path}", "--quiet"], check=check)
+        return path

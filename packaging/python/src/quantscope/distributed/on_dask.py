@@ -7,14 +7,15 @@ import contextlib
 import os
 import uuid
 from dataclasses import dataclass
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ..comparison import Comparison, missed_limits
 from ..errors import BadInput, BadUse, Cancelled, Error, InternalError, ThresholdMissed
+from ..options import check_options
 from ..paths import FilePath
 from ..progress import Bar, Progress, ProgressCall
 from ..workspace import Workspace
-from .calibration import CalibrationJob
+from .calibration import CalibrationJob, options_of_calibration
 from .comparing import ComparisonJob
 from .job import Job, Stop, check_folder
 
@@ -110,6 +111,17 @@ def _run(
             os.remove(stop.path)
 
 
+def _run_tree(
+    client: Any, job: Job, states: List[Optional[str]], retries: int, tell: Optional[ProgressCall]
+) -> List[Optional[str]]:
+    """Adds up neighbours until they are few enough to be read at once. Other files for the same shards."""
+    sums = job.sums(states)
+    while sums is not None:
+        states = _run(client, sums, retries, tell, "merge")
+        sums = job.sums(states)
+    return states
+
+
 def _folder_of(folder: Optional[FilePath], keep: bool) -> Tuple[str, Optional[Workspace]]:
     """Where files of shards go, and what removes it (None: nobody)."""
     if keep and folder is None:
@@ -119,6 +131,42 @@ def _folder_of(folder: Optional[FilePath], keep: bool) -> Tuple[str, Optional[Wo
         return check_folder(folder), None
     own = Workspace(_NOT_IN_MEMORY, None if folder is None else check_folder(folder))
     return own.path, own
+
+
+def _calibrate(client: Any, job: CalibrationJob, retries: int, tell: Optional[ProgressCall]) -> List[Optional[str]]:
+    """All rounds of all shards, and the files they wrote."""
+    states = _run_tree(client, job, _run(client, job, retries, tell, "calibrate"), retries, tell)
+    if not job.has_second_round():
+        return states
+    job = job.with_sums([path for path in states if path])
+    return states + _run_tree(client, job, _run(client, job, retries, tell, "histograms", "count"), retries, tell)
+
+
+def _with_calibration(
+    client: Any,
+    float_model: FilePath,
+    data: Optional[FilePath],
+    shards: int,
+    folder: str,
+    options: Dict[str, Any],
+    retries: int,
+    tell: Optional[ProgressCall],
+) -> Dict[str, Any]:
+    """Options of a comparison by recipe with the calibration that its shards share. As they are where the recipe is not
+    calibrated, or changes the model first, so that each shard does so with all samples."""
+    check_options("compare", options)
+    of_calibration = options_of_calibration(options)
+    if of_calibration is None:
+        return options
+    job = CalibrationJob.of(float_model, data, shards=shards, folder=folder, **of_calibration)
+    cache = os.path.join(job.folder, f"{job.key}-all.qscalib")
+    if not os.path.exists(cache):
+        try:
+            states = _calibrate(client, job, retries, tell)
+        except BadUse:  # what is wrong with more than calibrating in shards, a comparison says again
+            return options
+        job.merge_cache(states, cache)
+    return {**options, "calibration_cache": cache}
 
 
 @contextlib.contextmanager
@@ -155,15 +203,18 @@ def compare(
     `folder`: for state files, seen by all workers and by this process; they are removed when the result is closed.
     With `keep` they stay in it, and a later call with the same files and options goes on with those that are there.
     `retries`: of a shard whose program broke down; shards of lost workers are run again by others. `threads` are those
-    of each shard (1). Other options are those of quantscope.compare; reports and limits are of the whole.
+    of each shard (1). Other options are those of quantscope.compare; reports and limits are of the whole. A recipe in
+    place of `quantized_model` is calibrated in shards first, and once.
     """
     with _client_of(client, workers) as cluster:
         place, own = _folder_of(folder, keep)
         try:
             count = shards or _SHARDS_A_WORKER * _slots(cluster)
-            job = ComparisonJob.of(float_model, quantized_model, data, shards=count, folder=place, **options)
             with _told(progress) as tell:
-                states = _run(cluster, job, retries, tell, "compare")
+                if quantized_model is None:
+                    options = _with_calibration(cluster, float_model, data, count, place, options, retries, tell)
+                job = ComparisonJob.of(float_model, quantized_model, data, shards=count, folder=place, **options)
+                states = _run_tree(cluster, job, _run(cluster, job, retries, tell, "compare"), retries, tell)
             result = job.merge(states, own)
         except BaseException:
             if own is not None:
@@ -201,10 +252,7 @@ def calibrate(
             count = shards or _SHARDS_A_WORKER * _slots(cluster)
             job = CalibrationJob.of(float_model, data, shards=count, folder=place, **options)
             with _told(progress) as tell:
-                states = _run(cluster, job, retries, tell, "calibrate")
-                if job.has_second_round():
-                    states += _run(cluster, job, retries, tell, "histograms", "count")
-                return job.merge(states, out)
+                return job.merge(_calibrate(cluster, job, retries, tell), out)
         finally:
             if own is not None:
                 own.close()
