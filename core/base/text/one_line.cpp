@@ -3,6 +3,7 @@
 
 #include "core/base/text/utf8.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -39,7 +40,13 @@ std::string visible(std::string_view text)
 {
     std::string made;
     made.reserve(text.size());
-    while (!text.empty()) {
+    const auto isPlain = [](char c) { return (c >= ' ' && c < '\x7F') || c == '\n' || c == '\t'; };
+    while (true) {
+        const size_t plain = size_t(std::ranges::find_if_not(text, isPlain) - text.begin());
+        made += text.substr(0, plain); // all of most texts
+        text.remove_prefix(plain);
+        if (text.empty())
+            break;
         const Utf8Character c = firstCharacter(text);
         const bool stays = c.point == '\n' || c.point == '\t' || text.starts_with("\r\n") || isShown(c.point);
         if (!c.valid) {

@@ -28,13 +28,24 @@ double signOf(size_t i)
     return (x * 0xbf58476d1ce4e5b9ULL) >> 63 ? 1 : -1;
 }
 
+/// Axes added. Floats are exact enough: kSlack.
+template <size_t Axes> double apart(const std::array<float, Axes>& a, const std::array<float, Axes>& b)
+{
+    float sum = 0;
+    for (size_t axis = 0; axis < Axes; ++axis)
+        sum += std::fabs(a[axis] - b[axis]);
+    return double(sum);
+}
+
 } // namespace
 
 // The elements of a sketch are squashed to the scale of its tree, dealt to a few axes and added there with signs, over
-// their number. By the bound above and the triangle inequality, two points are then at most as far apart, axes added,
-// as the sketches, times what their sizes exceed the scale.
+// their number: to many for the fine point, which few sketches share that are not near. By the bound above and the
+// triangle inequality, two points are then at most as far apart, axes added, as the sketches, times what their sizes
+// exceed the scale.
 struct SketchIndex::Search {
-    const Point& at;
+    const FinePoint& fine;
+    const Point at;
     double factor; ///< of distances between points to those between sketches
     double& limit;
     const std::function<double(ValueId)>& take;
@@ -45,23 +56,33 @@ struct SketchIndex::Search {
 
 int SketchIndex::scaleOf(const ValueSketch& sketch) { return std::ilogb(sketch.usual()) + 1; }
 
-SketchIndex::Point SketchIndex::pointOf(const ValueSketch& sketch, int scale)
+SketchIndex::FinePoint SketchIndex::finePointOf(const ValueSketch& sketch, int scale)
 {
     const double size = std::scalbn(1.0, scale);
-    std::array<double, kAxes> sums {};
+    std::array<double, kFineAxes> sums {};
     const auto& elements = sketch.elements();
     for (size_t i = 0; i < elements.size(); ++i)
-        sums[i % kAxes] += signOf(i) * squashed(elements[i], size);
-    Point point;
-    for (size_t axis = 0; axis < kAxes; ++axis)
+        sums[i % kFineAxes] += signOf(i) * squashed(elements[i], size);
+    FinePoint point;
+    for (size_t axis = 0; axis < kFineAxes; ++axis)
         point[axis] = float(sums[axis] / double(elements.size()));
+    return point;
+}
+
+SketchIndex::Point SketchIndex::pointOf(const FinePoint& fine)
+{
+    Point point {};
+    for (size_t axis = 0; axis < kFineAxes; ++axis)
+        point[axis % kAxes] += fine[axis];
     return point;
 }
 
 void SketchIndex::add(ValueId id, const ValueSketch& sketch)
 {
     const int scale = scaleOf(sketch);
-    m_trees[scale].entries.push_back({ pointOf(sketch, scale), id });
+    Tree& tree = m_trees[scale];
+    tree.fine.push_back(finePointOf(sketch, scale));
+    tree.entries.push_back({ pointOf(tree.fine.back()), id, tree.entries.size() });
 }
 
 void SketchIndex::build()
@@ -69,6 +90,11 @@ void SketchIndex::build()
     for (auto& [scale, tree] : m_trees) {
         tree.axes.assign(tree.entries.size(), 0);
         split(tree, 0, tree.entries.size());
+        std::vector<FinePoint> inOrder;
+        inOrder.reserve(tree.fine.size());
+        for (const Entry& entry : tree.entries)
+            inOrder.push_back(tree.fine[entry.added]);
+        tree.fine = std::move(inOrder);
     }
 }
 
@@ -97,21 +123,19 @@ void SketchIndex::split(Tree& tree, size_t begin, size_t end)
 
 void SketchIndex::search(const Tree& tree, size_t begin, size_t end, Search& state)
 {
-    const auto look = [&](const Entry& entry) {
-        double distance = 0;
-        for (size_t axis = 0; axis < kAxes; ++axis)
-            distance += std::fabs(double(entry.at[axis]) - double(state.at[axis]));
-        if (state.within(distance))
+    const auto look = [&](size_t i) {
+        const Entry& entry = tree.entries[i];
+        if (state.within(apart(entry.at, state.at)) && state.within(apart(tree.fine[i], state.fine)))
             state.limit = state.take(entry.id);
     };
     if (end - begin <= kLeaf) {
         for (size_t i = begin; i < end; ++i)
-            look(tree.entries[i]);
+            look(i);
         return;
     }
     const size_t middle = begin + (end - begin) / 2, axis = tree.axes[middle];
     const double beyond = double(state.at[axis]) - double(tree.entries[middle].at[axis]);
-    look(tree.entries[middle]);
+    look(middle);
     const auto lower = [&] { search(tree, begin, middle, state); };
     const auto upper = [&] { search(tree, middle + 1, end, state); };
     beyond < 0 ? lower() : upper();
@@ -135,8 +159,8 @@ void SketchIndex::visit(const ValueSketch& sketch, double limit, const std::func
         if (tree == m_trees.end())
             continue;
         const double size = std::scalbn(1.0, scale); // above all in the tree
-        const Point point = pointOf(sketch, scale);
-        Search state { point, std::max(1.0, (sketch.usual() + size) / (2 * size)), limit, take };
+        const FinePoint fine = finePointOf(sketch, scale);
+        Search state { fine, pointOf(fine), std::max(1.0, (sketch.usual() + size) / (2 * size)), limit, take };
         search(tree->second, 0, tree->second.entries.size(), state);
     }
 }

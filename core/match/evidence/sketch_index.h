@@ -25,21 +25,25 @@ public:
     void visit(const ValueSketch& sketch, double limit, const std::function<double(ValueId)>& take) const;
 
 private:
-    static constexpr size_t kAxes = 8;
+    static constexpr size_t kAxes = 8, kFineAxes = 32;
     using Point = std::array<float, kAxes>;
+    using FinePoint = std::array<float, kFineAxes>; ///< axes i, i + kAxes and so on make axis i of the point
     struct Entry {
         Point at;
         ValueId id;
+        size_t added; ///< how many before it
     };
     /// Sketches of about one size of elements: a tree whose middle entries split their part of the list by an axis.
     struct Tree {
         std::vector<Entry> entries;
+        std::vector<FinePoint> fine; ///< by entry: asked of what the point does not tell apart
         std::vector<uint8_t> axes; ///< by entry: what it splits by
     };
     struct Search;
 
     static int scaleOf(const ValueSketch& sketch);
-    static Point pointOf(const ValueSketch& sketch, int scale);
+    static FinePoint finePointOf(const ValueSketch& sketch, int scale);
+    static Point pointOf(const FinePoint& fine);
     static void split(Tree& tree, size_t begin, size_t end);
     static void search(const Tree& tree, size_t begin, size_t end, Search& state);
 
