@@ -13,6 +13,20 @@ constexpr int64_t kMaxKnownInts = 4096;
 
 } // namespace
 
+Dim sumOf(const Dim& a, const Dim& b)
+{
+    int64_t sum = 0;
+    const bool fits = a.known() && b.known() && !__builtin_add_overflow(a.value, b.value, &sum);
+    return fits ? knownDim(sum) : unknownDim();
+}
+
+Dim productOf(const Dim& a, int64_t factor)
+{
+    int64_t product = 0;
+    const bool fits = a.known() && factor >= 0 && !__builtin_mul_overflow(a.value, factor, &product);
+    return fits ? knownDim(product) : unknownDim();
+}
+
 bool sameDim(const Dim& a, const Dim& b)
 {
     if (a.known() || b.known())

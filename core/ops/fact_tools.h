@@ -8,6 +8,9 @@ namespace qs {
 
 inline Dim knownDim(int64_t value) { return { value, {} }; }
 inline Dim unknownDim() { return {}; }
+/// Unknown where one of them is, or where nothing could be so long.
+Dim sumOf(const Dim& a, const Dim& b);
+Dim productOf(const Dim& a, int64_t factor);
 /// Dimension `axis` of a fact; unknown when the fact, its dims or that dimension are.
 Dim dimOf(const Fact* f, size_t axis);
 /// Known to be equal: the same number, or the same name.

@@ -115,6 +115,8 @@ Result<WindowAxis> windowAxis(const Node& node, const WindowAttributes& attribut
     if (a.padBegin == INT64_MIN || a.padEnd == INT64_MIN || !plausible(std::abs(a.padBegin))
         || !plausible(std::abs(a.padEnd)))
         return inferIssue(node, "pads are out of range");
+    if (!plausible(a.in))
+        return inferIssue(node, "a spatial size of " + std::to_string(in) + " is out of range");
     if (kind != WindowKind::ConvTranspose) {
         if (!sizeForward(a, attributes, kind))
             return inferIssue(node,

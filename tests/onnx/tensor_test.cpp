@@ -146,6 +146,7 @@ private slots:
         };
         QCOMPARE(text({ 1 }), QString());
         QVERIFY(text({ -1 }).contains("tensor 'w': its shape has the negative size -1"));
+        QVERIFY(text({ 0, int64_t(1) << 62 }).contains("that of no element, and yet too large"));
         QVERIFY(text({ INT64_MAX, INT64_MAX }).contains("too large"));
         QVERIFY(text({ int64_t(1) << 62 }).contains("too large"));
         QVERIFY(text({ 100000, 100000 }).contains("needs 40000000000 bytes, but it has 4"));

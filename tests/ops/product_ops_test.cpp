@@ -40,6 +40,7 @@ private slots:
     void convSizes();
     void convKeepsNames();
     void convRefusals();
+    void sizesThatNothingHas();
     void transposedSizes();
     void automaticPads();
     void poolSizes();
@@ -69,6 +70,25 @@ void ProductOpsTest::convKeepsNames()
     QCOMPARE(dimsOf(conv, { named(dims), ofShape({ 8, 3, 3 }) }), "Nx8xlength");
     conv.attributes.set("strides", Ints { 2 });
     QCOMPARE(dimsOf(conv, { named(dims), ofShape({ 8, 3, 3 }) }), "Nx8x?");
+}
+
+/// Declared by files that nobody vouches for; sums and products of them leave 64 bits.
+void ProductOpsTest::sizesThatNothingHas()
+{
+    constexpr int64_t kMost = INT64_MAX;
+    Node conv = makeNode("Conv", 2);
+    conv.attributes.set("pads", Ints { 1, 1 });
+    QCOMPARE(dimsOf(conv, { ofShape({ 1, 3, kMost }), ofShape({ 4, 3, 3 }) }), "issue");
+    QCOMPARE(dimsOf(conv, { ofShape({ 1, kMost, 9 }), ofShape({ 4, kMost, 3 }) }),
+        QString("1x4x9")); // nothing is computed with channels
+    Node transposed = makeNode("ConvTranspose", 2);
+    QCOMPARE(dimsOf(transposed, { ofShape({ 1, 4, kMost }), ofShape({ 4, 3, 3 }) }), "issue");
+    transposed.attributes.set("group", int64_t(4));
+    QCOMPARE(dimsOf(transposed, { ofShape({ 1, 4, 9 }), ofShape({ 4, kMost, 3 }) }), "1x?x11");
+    QCOMPARE(dimsOf(makeNode("Concat", 2), { ofShape({ kMost }), ofShape({ kMost }) }), "issue"); // lacks its axis
+    Node concat = makeNode("Concat", 2);
+    concat.attributes.set("axis", int64_t(0));
+    QCOMPARE(dimsOf(concat, { ofShape({ kMost }), ofShape({ kMost }) }), "?");
 }
 
 void ProductOpsTest::convRefusals()

@@ -9,11 +9,6 @@ namespace {
 
 using Facts = std::vector<Fact>;
 
-Dim joined(const Dim& a, const Dim& b)
-{
-    return a.known() && b.known() && a.value < INT64_MAX - b.value ? knownDim(a.value + b.value) : unknownDim();
-}
-
 Dim over(const Dim& a, int64_t parts) { return a.known() && parts > 0 ? knownDim(a.value / parts) : unknownDim(); }
 
 /// Batch, heads, tokens, size of Q, K or V, whichever of the two forms they come in.
@@ -41,12 +36,12 @@ Result<Facts> inferAttention(const InferContext& c)
         return out;
     Dim keys = (*k)[2];
     if (const Fact* past = c.input(4))
-        keys = past->dims && past->dims->size() == 4 ? joined((*past->dims)[2], keys) : unknownDim();
+        keys = past->dims && past->dims->size() == 4 ? sumOf((*past->dims)[2], keys) : unknownDim();
     out[0].dims = Dims { (*q)[0], (*q)[1], (*q)[2], (*v)[3] };
     if (c.input(0)->dims->size() == 3)
         out[0].dims = Dims { (*q)[0], (*q)[2], unknownDim() };
     if (c.input(0)->dims->size() == 3 && (*v)[3].known() && heads > 0)
-        out[0].dims->back() = knownDim((*v)[3].value * heads);
+        out[0].dims->back() = productOf((*v)[3], heads);
     out[1].dims = Dims { (*k)[0], (*k)[1], keys, (*k)[3] };
     out[2].dims = Dims { (*v)[0], (*v)[1], keys, (*v)[3] };
     out[3].dims = Dims { (*q)[0], (*q)[1], (*q)[2], keys };
@@ -69,7 +64,7 @@ std::optional<int64_t> flexAttentionMacs(const InferContext& c, std::span<const 
 {
     const Fact &k = *c.input(1), &y = outputs[0];
     const auto scores = dimProduct(std::vector<Dim> { dimOf(&y, 0), dimOf(&y, 1), dimOf(&y, 2), dimOf(&k, 2) });
-    const Dim size = joined(dimOf(&k, 3), dimOf(&y, 3));
+    const Dim size = sumOf(dimOf(&k, 3), dimOf(&y, 3));
     int64_t macs = 0;
     if (!scores || !size.known() || __builtin_mul_overflow(*scores, size.value, &macs))
         return std::nullopt;
@@ -97,8 +92,7 @@ Result<Facts> inferLinearAttention(const InferContext& c)
     if (q.dims->size() != 3 || v.dims->size() != 3)
         return inferIssue(c.node, "its inputs need rank 3");
     const Dim valueSize = over((*v.dims)[2], values);
-    out[0].dims = Dims { (*q.dims)[0], (*q.dims)[1],
-        valueSize.known() ? knownDim(valueSize.value * std::max(queries, values)) : unknownDim() };
+    out[0].dims = Dims { (*q.dims)[0], (*q.dims)[1], productOf(valueSize, std::max(queries, values)) };
     out[1].dims = Dims { (*q.dims)[0], knownDim(values), over((*q.dims)[2], queries), valueSize };
     return out;
 }

@@ -46,7 +46,7 @@ Result<Facts> inferDft(const InferContext& c)
     const bool onesided = a.integer("onesided", 0) != 0, inverse = a.integer("inverse", 0) != 0;
     Dim length = (*x.dims)[at];
     if (onesided && inverse && length.known())
-        length = knownDim(2 * (length.value - 1));
+        length = productOf(knownDim(length.value - 1), 2);
     else if (onesided && inverse)
         length = unknownDim();
     if (c.input(1)) {

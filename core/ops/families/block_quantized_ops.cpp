@@ -57,7 +57,7 @@ Result<Facts> inferBlockGather(const InferContext& c)
     Dims table = *data.dims;
     const int64_t bits = c.node.attributes.integer("bits", 4);
     if (data.dtype == DType::UInt8 && bits > 0 && bits < 8 && !table.empty() && table.back().known())
-        table.back().value *= 8 / bits;
+        table.back() = productOf(table.back(), 8 / bits);
     QS_TRY(const size_t axis, axisArgument(c.node, c.node.attributes.integer("gather_axis", 0), table.size()));
     QS_CHECK(axisArgument(c.node, c.node.attributes.integer("quantize_axis", 1), table.size()));
     Dims dims(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(axis));

@@ -42,7 +42,7 @@ Status checkWeights(const InferContext& c, const Dims& x, const Dims& w, WindowK
     const bool transposed = kind == WindowKind::ConvTranspose;
     const Dim& per = transposed ? w[0] : w[1];
     const int64_t factor = transposed ? 1 : group;
-    if (channels.known() && per.known() && (per.value * factor != channels.value || channels.value % group))
+    if (channels.known() && per.known() && (productOf(per, factor).value != channels.value || channels.value % group))
         return inferIssue(c.node,
             "an input of " + std::to_string(channels.value) + " channels does not fit weights " + dimsText(w) + " in "
                 + std::to_string(group) + " groups");
@@ -72,7 +72,7 @@ template <WindowKind kKind> Result<std::vector<Fact>> inferConv(const InferConte
     if (w->dims) {
         dims[1] = (*w->dims)[kKind == WindowKind::ConvTranspose ? 1 : 0];
         if (kKind == WindowKind::ConvTranspose && dims[1].known())
-            dims[1].value *= c.node.attributes.integer("group", 1);
+            dims[1] = productOf(dims[1], c.node.attributes.integer("group", 1));
     }
     const size_t rank = dims.size() - 2;
     if (!attributes.kernel.empty() && attributes.kernel.size() != rank)

@@ -41,8 +41,7 @@ Result<Facts> inferConcat(const InferContext& c)
             Dim& d = (*out)[i];
             const Dim& o = (*f.dims)[i];
             if (i == axis)
-                d = d.known() && o.known() && d.value < INT64_MAX - o.value ? knownDim(d.value + o.value)
-                                                                            : unknownDim();
+                d = sumOf(d, o);
             else if (d.known() && o.known() && d.value != o.value)
                 return inferIssue(c.node,
                     "its inputs differ in axis " + std::to_string(i) + ": " + dimsText(*c.inputs[0].dims) + " and "

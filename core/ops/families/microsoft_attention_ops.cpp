@@ -4,6 +4,8 @@
 #include "core/ops/fact_tools.h"
 #include "core/ops/families/parts.h"
 
+#include <algorithm>
+
 /// Embeddings and attention of com.microsoft.
 namespace qs {
 
@@ -11,7 +13,6 @@ namespace {
 
 using Facts = std::vector<Fact>;
 
-Dim sum(const Dim& a, const Dim& b) { return a.known() && b.known() ? knownDim(a.value + b.value) : unknownDim(); }
 Dim quotient(const Dim& a, int64_t by) { return a.known() && by > 0 ? knownDim(a.value / by) : unknownDim(); }
 
 /// As many facts as the node has outputs.
@@ -44,7 +45,7 @@ Result<Facts> inferProjected(const InferContext& c, DType type, size_t pastSlot)
     const std::vector<int64_t> sizes = c.node.attributes.integers("qkv_hidden_sizes");
     const Dim values = sizes.size() == 3 ? knownDim(sizes[2]) : quotient(dimOf(w, 1), 3);
     const Dim tokens = dimOf(x, 1);
-    const Dim total = past ? sum(dimOf(past, 3), tokens) : tokens;
+    const Dim total = past ? sumOf(dimOf(past, 3), tokens) : tokens;
     return cut(c,
         { fact(type, Dims { dimOf(x, 0), tokens, values }),
             fact(type, Dims { knownDim(2), dimOf(x, 0), knownDim(heads), total, quotient(values, heads) }) });
@@ -73,18 +74,18 @@ Result<Facts> inferMultiHead(const InferContext& c)
     if (rank(q) == 5 || rank(k) == 5) {
         const Fact* packed = rank(q) == 5 ? q : k;
         const Dim size = dimOf(packed, 4);
-        row = size.known() ? knownDim(size.value * heads) : unknownDim();
+        row = productOf(size, heads);
         keys = dimOf(packed, 1);
     } else if (rank(v) == 3) {
         row = dimOf(v, 2);
         keys = dimOf(k, 1);
     } else if (rank(v) == 4) {
         const Dim size = dimOf(v, 3);
-        row = size.known() ? knownDim(size.value * heads) : unknownDim();
+        row = productOf(size, heads);
         keys = dimOf(k, 2);
     }
     const bool shared = past && c.input(8); // the present lies in the past's buffer
-    const Dim total = shared ? unknownDim() : past ? sum(dimOf(past, 2), keys) : keys;
+    const Dim total = shared ? unknownDim() : past ? sumOf(dimOf(past, 2), keys) : keys;
     const Dim present = shared ? dimOf(past, 2) : total;
     const Dim keySize = rank(q) == 5 ? dimOf(q, 4) : quotient(dimOf(q, 2), heads);
     const Dim batch = dimOf(q, 0), tokens = dimOf(q, 1), n = knownDim(heads);
@@ -116,7 +117,7 @@ Fact groupCache(const InferContext& c, size_t slot, const Dims& dims)
     Fact present = fact(bits == 8 ? DType::Int8 : bits == 4 ? DType::UInt8 : c.inputs[0].dtype, dims);
     Dim& width = (*present.dims)[3];
     if (bits == 4 && width.known())
-        width = knownDim((width.value + 1) / 2);
+        width = knownDim(width.value / 2 + width.value % 2);
     if (a.integer("sliding_window_cache", 0))
         (*present.dims)[2] = dimOf(c.input(slot), 2);
     return present;
@@ -126,10 +127,11 @@ Result<Facts> inferGroupQuery(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const Fact *q = c.input(0), *k = c.input(1);
-    const int64_t heads = c.node.attributes.integer("num_heads", 0),
-                  keys = c.node.attributes.integer("kv_num_heads", 0);
+    const auto number
+        = [&](const char* name) { return std::clamp<int64_t>(c.node.attributes.integer(name, 0), 0, INT32_MAX); };
+    const int64_t heads = number("num_heads"), keys = number("kv_num_heads");
     const Dim size = k ? quotient(dimOf(q, 2), heads) : quotient(dimOf(q, 2), heads + 2 * keys);
-    const Dim row = size.known() ? knownDim(size.value * heads) : unknownDim();
+    const Dim row = productOf(size, heads);
     const Dims dims { dimOf(q, 0), knownDim(keys), unknownDim(), size };
     return cut(c,
         { fact(q->dtype, Dims { dimOf(q, 0), dimOf(q, 1), row }), groupCache(c, 3, dims), groupCache(c, 4, dims),
@@ -160,9 +162,7 @@ Result<Facts> inferDequantizeCache(const InferContext& c)
     const Dim row = dimOf(codes, 3);
     const int64_t inByte = c.node.attributes.integer("bits", 8) == 4 ? 2 : 1;
     return cut(c,
-        { fact(DType::Float32,
-            Dims { dimOf(codes, 0), dimOf(codes, 1), dimOf(codes, 2),
-                row.known() ? knownDim(row.value * inByte) : unknownDim() }) });
+        { fact(DType::Float32, Dims { dimOf(codes, 0), dimOf(codes, 1), dimOf(codes, 2), productOf(row, inByte) }) });
 }
 
 /// Of the projection alone: tokens x size of the input x row.

@@ -26,7 +26,7 @@ Status checkScale(const InferContext& c)
     if (block > 0) {
         const bool fits = scale.dims->size() == x.dims->size()
             && (!size.known() || !(*scale.dims)[axis].known()
-                || (*scale.dims)[axis].value == (size.value + block - 1) / block);
+                || (*scale.dims)[axis].value == size.value / block + (size.value % block != 0));
         if (!fits)
             return inferIssue(c.node,
                 "the scale's shape " + dimsText(*scale.dims) + " does not fit blocks of " + std::to_string(block)
@@ -101,7 +101,7 @@ Result<std::vector<Fact>> inferQLinearConcat(const InferContext& c)
         if (dims->size() != out.dims->size())
             return inferIssue(c.node, "concatenates " + dimsText(*out.dims) + " and " + dimsText(*dims));
         Dim& sum = (*out.dims)[axis];
-        sum = sum.known() && (*dims)[axis].known() ? knownDim(sum.value + (*dims)[axis].value) : unknownDim();
+        sum = sumOf(sum, (*dims)[axis]);
     }
     return one(std::move(out));
 }
