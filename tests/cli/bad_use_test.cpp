@@ -232,6 +232,10 @@ void BadUseTests::memoryOfManyNodes()
         const Outcome outcome
             = quantscope(compare + QStringList { "--memory-limit", QString::number(megabytes * 1000000) });
         fitted = outcome.code == 0;
+#ifdef __SANITIZE_ADDRESS__ // whose own memory counts, too
+        if (fitted)
+            break;
+#endif
         if (fitted)
             QVERIFY(parsed(outcome.out)["peak_memory_bytes"] < (megabytes * 1.2 + 64) * 1e6);
         else

@@ -109,7 +109,7 @@ private slots:
         // The same file twice is the same network in any case.
         const Outcome same = quantscope({ "compare", kQdq, kQdq, "--data", kData, "--json", "-" });
         QCOMPARE(same.code, 0);
-        for (const json& finding : parsed(same.out)["findings"])
+        for (const json document = parsed(same.out); const json& finding : document["findings"])
             QVERIFY(finding["rule"] != "models_differ");
     }
 
@@ -259,7 +259,7 @@ private slots:
         QVERIFY(parsed(contentOf(file("two.json")))["elements"]["rows"].size() > 3);
         QVERIFY(contentOf(file("two.html")).contains("Element by element"));
         const Outcome same = quantscope({ "compare", kQdq, kQdq, "--data", kData, "--atol", "0", "--json", "-" });
-        for (const json& row : parsed(same.out)["elements"]["rows"])
+        for (const json document = parsed(same.out); const json& row : document["elements"]["rows"])
             QCOMPARE(row["beyond"], json(0));
         QS_EXPECT(2, QStringList { "--rtol" }, comparing(kQdq, { "--rtol", "-1" }));
         QS_EXPECT(2, QStringList { "--shard" },
@@ -277,13 +277,13 @@ private slots:
         const Outcome o = quantscope({ "compare", kQdq, dynamic, "--reference", kFloat, "--data", kData, "--rtol",
             "0.5", "--atol", "0.5", "--json", "-" });
         QCOMPARE(o.code, 0);
-        for (const json& row : parsed(o.out)["elements"]["rows"])
+        for (const json document = parsed(o.out); const json& row : document["elements"]["rows"])
             QVERIFY2(row["beyond_share"].get<double>() < 0.05, row.dump().c_str());
         const Outcome direct = quantscope({ "compare", pairs, codes, "--data", kData, "--arithmetic", "integer",
             "--rtol", "0.02", "--atol", "0.1", "--json", "-" });
         QCOMPARE(direct.code, 0);
         QVERIFY(parsed(direct.out)["elements"]["rows"].size() > 3);
-        for (const json& row : parsed(direct.out)["elements"]["rows"])
+        for (const json document = parsed(direct.out); const json& row : document["elements"]["rows"])
             QVERIFY2(row["beyond_share"].get<double>() < 0.05, row.dump().c_str());
     }
 
