@@ -4,17 +4,17 @@
 #
 #   scripts/sanitized.sh [MINUTES OF FUZZING, 10]
 #
-# The past crashes (tests/fuzz/corpus) are among the tests. Needs what ./check installs. Exit code 1: a test fails;
-# 4: fuzzing found something.
+# The past crashes (tests/fuzz/corpus) are among the tests. Needs what ./check installs. Exit code 4: fuzzing
+# found something; 5: it could not be built; others: a test fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 minutes=${1:-10}
 mkdir -p build
 cmake --preset asan -DQS_UNITY=ON -DQS_PRECOMPILE=ON >build/configure-asan.log 2>&1 || {
     cat build/configure-asan.log >&2
-    exit 1
+    exit 5
 }
-cmake --build build/asan --target core_tests quantscope-cli
+cmake --build build/asan --target core_tests quantscope-cli || exit 5
 ctest --test-dir build/asan --label-regex core --output-on-failure --parallel "$(nproc)"
 
 # Other files every day, the same ones within a day.

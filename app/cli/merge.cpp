@@ -7,6 +7,7 @@
 #include "core/project/shards/shards.h"
 #include "core/quant/calibrate/calibration_parts.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
@@ -29,10 +30,27 @@ bool asksForResults(const ComparisonOutput& o)
         || !gates.file.empty() || gates.minSqnrDb || gates.maxAccuracyDrop || gates.minTop1;
 }
 
+/// A file of another kind is left as it is: which model and data these states are of, they do not say.
 Status addUpCalibrations(const MergeCommand& o)
 {
+    std::error_code none;
+    if (std::filesystem::exists(o.state, none)) {
+        QS_TRY(const bool isOurs, isCalibrationPart(o.state));
+        if (!isOurs)
+            return badInput(
+                "holds no state of a calibration, so it is not overwritten", o.state, "give another file for --state");
+    }
     QS_TRY(const CalibrationPart sum, addNeighbours(o.states));
     return writeFile(o.state, calibrationPartBytes(sum));
+}
+
+Status addUpComparisons(const MergeCommand& o, FileRoles& files, const WorkContext& work)
+{
+    QS_TRY(const ShardSum sum, sumShards(o.states, work));
+    for (const SnapshotPtr& s : sum.snapshots)
+        addFilesOf(files, *s);
+    QS_CHECK(files.check());
+    return writeFile(o.state, sum.bytes);
 }
 
 /// One state file of all these.
@@ -47,7 +65,7 @@ Result<int> addUp(const MergeCommand& o, bool calibrations, Context& context)
     addFilesOf(files, context.common);
     QS_CHECK(checkFiles(files));
     QS_TRY(const WorkContext work, workContext(context));
-    QS_CHECK(calibrations ? addUpCalibrations(o) : sumShards(o.states, o.state, work));
+    QS_CHECK(calibrations ? addUpCalibrations(o) : addUpComparisons(o, files, work));
     clearProgress(context.common);
     const nlohmann::ordered_json json = { { "schema_version", 1 }, { "state", o.state }, { "files", o.states.size() } };
     if (!context.common.json.empty())

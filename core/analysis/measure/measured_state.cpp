@@ -268,7 +268,10 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     putSums(in, at, whole.masks);
     putSums(in, at, whole.boxes);
     mergeParts(in, whole.parts);
-    put(in.numbers<uint8_t>(), at, whole.done, in);
+    const auto done = in.numbers<uint8_t>();
+    if (std::ranges::any_of(done, [](uint8_t d) { return d > 1; }))
+        return in.fail();
+    put(done, at, whole.done, in);
     if (in.number<uint64_t>() != whole.shared.size())
         return in.fail();
     for (const auto& shared : whole.shared)

@@ -33,6 +33,18 @@ Issue lackingCounts(const std::string& file)
         "run the second round of all shards, by --shard with --calibrated, and give its state files, too");
 }
 
+/// What is kept for these samples must have been found with them.
+Status checkSamples(const QuantizeInputs& inputs, const CalibrationSum& sum, const std::string& file)
+{
+    if (!inputs.data) // which the cache asks for
+        return {};
+    QS_TRY(const Hash128 samples, dataIdentity(*inputs.data));
+    if (samples != sum.samples || inputs.data->feeds() != sum.data.feeds)
+        return badInput(
+            "is of other data than those that are given", file, "give the samples and their options as to the shards");
+    return {};
+}
+
 } // namespace
 
 bool needsSecondRound(const Recipe& recipe) { return !neededOfParts(neededBy(recipe)).histograms.empty(); }
@@ -79,8 +91,10 @@ Status takeCalibration(QuantizeInputs& inputs, const std::vector<std::string>& c
             lacking.front(), "calibrate them with this recipe" };
     if (!covers(sum.data, state.applied))
         return lackingCounts(calibrated.front());
-    if (!inputs.calibrationCache.empty())
+    if (!inputs.calibrationCache.empty()) {
+        QS_CHECK(checkSamples(inputs, sum, calibrated.front()));
         QS_CHECK(keepInCache(run, sum.data, inputs.calibrationCache));
+    }
     auto kept = std::make_shared<KeptCalibration>();
     kept->key = keptKey(state.applied);
     kept->data = std::move(sum.data);

@@ -89,6 +89,7 @@ template <class Stream> void archive(Stream& a, Archived<Stream, ShardHeader>& h
     a.item(h.labels);
     archive(a, h.floatIdentity);
     archive(a, h.dataIdentity);
+    archive(a, h.cacheHash);
     a.size(h.quantModels, 4 * sizeof(uint64_t));
     if constexpr (Stream::kReads) {
         h.quantIdentities.resize(h.quantModels.size());

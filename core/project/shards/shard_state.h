@@ -31,6 +31,7 @@ struct ShardHeader {
     size_t samples = 0; ///< of all shards
     std::vector<int64_t> labels; ///< of all samples
     Hash128 floatIdentity, dataIdentity;
+    Hash128 cacheHash {}; ///< of the bytes of calibrationCache
     std::vector<Hash128> quantIdentities; ///< as quantModels
     std::vector<std::string> alignments; ///< as quantModels: alignmentBytes()
     bool operator==(const ShardHeader&) const = default;

@@ -71,6 +71,9 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
     QS_TRY(h.map, stateFile(inputs.mapPath));
     QS_TRY(h.ranges, stateFile(inputs.rangesPath));
     QS_TRY(h.calibrationCache, stateFile(inputs.calibrationCache));
+    if (!h.calibrationCache.absolute.empty()) {
+        QS_TRY(h.cacheHash, hashFile(inputs.calibrationCache, "give another file for the calibration cache"));
+    }
     QS_TRY(h.data, stateFile(inputs.data.spec));
     QS_TRY(h.preprocess, stateFile(inputs.data.preprocess));
     h.recipe = inputs.recipe ? recipeToJson(*inputs.recipe) : std::string();
@@ -136,8 +139,7 @@ public:
         return finish();
     }
 
-    /// The sum as a state file.
-    Result<std::string> sum(const std::vector<std::string>& paths)
+    Result<ShardSum> sum(const std::vector<std::string>& paths)
     {
         QS_CHECK(readHeads(paths, Parts::Neighbours));
         QS_CHECK(addAll(paths));
@@ -149,7 +151,12 @@ public:
             writeMeasured(*measured, out);
             state.measured.push_back(out.bytes());
         }
-        return shardStateBytes(state);
+        ShardSum sum { shardStateBytes(state), {} };
+        for (Snapshot& s : m_snapshots) {
+            s.inputs.data = request(located(m_header.data), located(m_header.preprocess));
+            sum.snapshots.push_back(std::make_shared<const Snapshot>(std::move(s)));
+        }
+        return sum;
     }
 
 private:
@@ -175,6 +182,17 @@ private:
         return {};
     }
 
+    /// The heads may say what is not among all samples.
+    Status checkSpan(const std::string& path) const
+    {
+        const size_t all = m_header.samples;
+        if (m_span.firstSample > all || m_span.samples > all - m_span.firstSample)
+            return badInput("does not fit the other shards: they say that they hold " + std::to_string(m_span.samples)
+                    + " of " + std::to_string(all) + " samples",
+                path, kRunAgain);
+        return {};
+    }
+
     Status addAll(const std::vector<std::string>& paths)
     {
         for (size_t i = 0; i < paths.size(); ++i) {
@@ -184,6 +202,7 @@ private:
             QS_TRY(const ShardState state, readShardState(paths[i]));
             if (i == 0) {
                 m_header = state.header;
+                QS_CHECK(checkSpan(paths[i]));
                 QS_CHECK(open());
             }
             if (const std::string why = difference(m_header, state.header); !why.empty())
@@ -200,9 +219,7 @@ private:
         inputs.quantPath = located(m_header.quantModels[model]);
         inputs.mapPath = located(m_header.map);
         inputs.rangesPath = located(m_header.ranges);
-        std::error_code none;
-        if (const std::string cache = located(m_header.calibrationCache); std::filesystem::exists(cache, none))
-            inputs.calibrationCache = cache;
+        inputs.calibrationCache = cacheAsItWas();
         inputs.profile = m_header.profile;
         inputs.nodeAlone = m_header.nodeAlone;
         inputs.tasks = m_header.tasks;
@@ -210,6 +227,16 @@ private:
         inputs.memoryLimit = m_work.memoryLimit;
         inputs.run = false;
         return inputs;
+    }
+
+    /// The shards' calibration cache; empty where it is another one by now, which would be written.
+    std::string cacheAsItWas() const
+    {
+        const std::string cache = located(m_header.calibrationCache);
+        if (cache.empty())
+            return {};
+        const auto hash = hashFile(cache, {});
+        return hash.ok() && *hash == m_header.cacheHash ? cache : std::string();
     }
 
     DataRequest request(const std::string& spec, const std::string& preprocess) const
@@ -324,10 +351,9 @@ Status writeShardState(const std::string& path, std::span<const SnapshotPtr> sna
     return writeFile(path, shardStateBytes(state));
 }
 
-Status sumShards(const std::vector<std::string>& paths, const std::string& out, const WorkContext& work)
+Result<ShardSum> sumShards(const std::vector<std::string>& paths, const WorkContext& work)
 {
-    QS_TRY(const std::string bytes, Merger(work).sum(paths));
-    return writeFile(out, bytes);
+    return Merger(work).sum(paths);
 }
 
 Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const WorkContext& work)

@@ -14,10 +14,14 @@ namespace qs {
 /// where two are compared), made with the same Inputs::shard from the same float model and data.
 Status writeShardState(const std::string& path, std::span<const SnapshotPtr> snapshots);
 
-/// Writes the sum of neighbouring shards, whose state files are given in any order, as one state file that takes their
-/// place in mergeShards() and sumShards(). Histograms and counts add up; what is kept of each sample is as long as
-/// before.
-Status sumShards(const std::vector<std::string>& paths, const std::string& out, const WorkContext& work);
+/// The sum of some shards, as the bytes of a state file.
+struct ShardSum {
+    std::string bytes;
+    std::vector<SnapshotPtr> snapshots; ///< of the files that it was made with, without what was measured
+};
+/// Adds up neighbouring shards, whose state files are given in any order: the sum takes their place in mergeShards()
+/// and sumShards(). Histograms and counts add up; what is kept of each sample is as long as before.
+Result<ShardSum> sumShards(const std::vector<std::string>& paths, const WorkContext& work);
 
 /// The comparison over all samples from the state files of all shards, or of sums of them, in any order: equal in every
 /// bit to one run. The models must still lie where the shards found them; the data only where a recipe is calibrated

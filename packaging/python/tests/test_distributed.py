@@ -186,6 +186,19 @@ def test_a_recipe_is_calibrated_in_shards(folder, client, tmp_path, options, pha
     assert list(dict.fromkeys(told)) == phases
 
 
+def test_a_comparison_needs_a_file_or_a_recipe(folder, client):
+    model, data = files(folder, "float.onnx", "samples.npz")
+    with pytest.raises(q.BadUse, match="needs the quantized file too, or a recipe"):
+        distributed.compare(model, data=data, client=client, shards=2)
+    told = []
+    with pytest.raises(q.BadUse, match="shard"):
+        distributed.compare(model, data=data, client=client, shards=2, per_channel=True, rtol=1e-3,
+                            progress=lambda *t: told.append(t))
+    assert not told
+    with pytest.raises(TypeError, match="results"):
+        job(folder, folder / "none").merge([], state="x")
+
+
 def test_a_kept_calibration_of_a_recipe_is_not_made_again(folder, client, tmp_path):
     model, data = files(folder, "float.onnx", "samples.npz")
     told = []

@@ -116,6 +116,13 @@ private slots:
         QCOMPARE(complaint(sum, 0), QString());
         QCOMPARE(contentOf(file("sum.onnx")), contentOf(file("one.onnx")));
         QS_EXPECT(2, { "--calibrated" }, QStringList { "merge" } + states);
+        writeText(file("notes"), "notes");
+        QS_EXPECT(3, { "not overwritten" }, { "merge", states[0], "--state", file("notes") });
+        QS_EXPECT(3, { "other data" },
+            QStringList { "quantize", kFloat, "-o", file("no.onnx"), "--data", kData, "--limit", "50",
+                "--calibration-cache", file("no.cache") }
+                + options + QStringList { "--calibrated" } + states);
+        QVERIFY(!QFile::exists(file("no.cache")));
         QS_EXPECT(3, { "is missing" }, { "quantize", kFloat, "-o", file("no.onnx"), "--calibrated", states[0] });
         QVERIFY(!QFile::exists(file("no.onnx")));
     }

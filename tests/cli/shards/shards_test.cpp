@@ -136,6 +136,10 @@ private slots:
         QS_EXPECT(3, { "shard 7 of 7 is missing" }, { "merge", file("4-6"), file("1-3") });
         QS_EXPECT(2, { "not results" }, { "merge", leaves[0], "--state", file("no"), "--html", file("no.html") });
         QS_EXPECT(2, QStringList(), { "merge", leaves[0], leaves[1], "--state", leaves[0] });
+        QVERIFY(QFile::copy(kData, file("mine.npz")) || QFile::exists(file("mine.npz")));
+        const QStringList own = run({ kFloat, kQdq, "--data", file("mine.npz") }, 2, "own");
+        QS_EXPECT(2, { "mine.npz" }, QStringList { "merge" } + own + QStringList { "--state", file("mine.npz") });
+        QCOMPARE(contentOf(file("mine.npz")), contentOf(kData));
         QVERIFY(!QFile::exists(file("no")) && !QFile::exists(file("no.html")));
     }
 

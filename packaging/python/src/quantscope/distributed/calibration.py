@@ -17,18 +17,23 @@ from .job import OF_EACH, Job, absolute, check_folder, check_shards, data_path, 
 
 _SET_BY_JOB = {"ranges", "save_ranges", "save_recipe", "calibration_cache", "script"}
 _SET_BY_JOB |= {"shard", "state", "calibrated", "carry"}
+#: Of comparisons: about all samples in order, or at once.
+_NOT_IN_SHARDS = {"calibration_data", "carry", "rtol", "atol", "measure_time", "try_remedies", "framework", "device"}
 #: They follow the ranges and change none; each costs a look at all samples.
 _LATER = {"adaround": False, "bias_correction": False}
 _WHOLE, _FIRST, _SECOND = "qcal", "first.qcal", "second.qcal"  # endings: of a shard that takes one round, or two
 
 
 def options_of_calibration(options: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
-    """Those of quantscope.compare's options by which a recipe is calibrated. None: it takes its ranges from elsewhere,
-    or other samples."""
-    if any(options.get(name) is not None for name in ("ranges", "calibration_cache", "calibration_data", "carry")):
+    """Those of quantscope.compare's options by which a recipe is calibrated. None: there is no recipe, or it takes its
+    ranges from elsewhere, or the comparison has options that shards refuse, which it says sooner by itself."""
+    if any(options.get(name) is not None for name in _NOT_IN_SHARDS | {"ranges", "calibration_cache"}):
         return None
     known = set(options_of("quantize")).difference(_SET_BY_JOB)
-    return {name: value for name, value in options.items() if name in known}
+    given = {name: value for name, value in options.items() if name in known}
+    of_any_run = options_of("run")  # data, threads and the like
+    makes_recipe = any(value is not None and name not in of_any_run for name, value in given.items())
+    return given if makes_recipe else None
 
 
 @dataclass(frozen=True)

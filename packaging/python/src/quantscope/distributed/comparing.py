@@ -89,6 +89,8 @@ class ComparisonJob(Job):
         folder). `keep`: a folder that is removed when the result is closed. `options`: further ones of
         `quantscope-cli merge`. The result's report() adds the shards up again, so it needs the state files, too."""
         check_options("merge", options)
+        if "state" in options:
+            raise TypeError("a job's merge() makes results; sums() adds shards up to files")
         task = _ShardedTask(self, self._found(states), {**self.whole, **options}, keep)
         try:
             with Workspace() as place:

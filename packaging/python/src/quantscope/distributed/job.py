@@ -170,6 +170,11 @@ class Job:
     key: str  # names of its files in the folder begin with it
     options: Mapping[str, Any]
 
+    @property
+    def part(self) -> str:
+        """What run() does one of."""
+        return "shard"
+
     def __len__(self) -> int:
         return self.shards
 
@@ -211,7 +216,7 @@ class Job:
             return None
         groups = tuple(tuple(files[i : i + most]) for i in range(0, len(files), most))
         ending = os.path.basename(files[0]).partition(".")[2]
-        return Sums(len(groups), self.folder, f"{self.key}-sums-of-{len(files)}", {}, groups, ending)
+        return Sums(len(groups), self.folder, f"{self.key}-sums-of-{len(files)}-by-{most}", {}, groups, ending)
 
     def remove_files(self) -> None:
         """Removes what its shards wrote."""
@@ -228,6 +233,11 @@ class Sums(Job):
 
     groups: Sequence[Sequence[str]]
     ending: str
+
+    @property
+    def part(self) -> str:
+        """What run() does one of."""
+        return "sum"
 
     def _run(self, index: int, check: Check) -> str:
         path = self._file(index, self.ending)

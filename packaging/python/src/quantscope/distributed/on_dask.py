@@ -11,7 +11,6 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ..comparison import Comparison, missed_limits
 from ..errors import BadInput, BadUse, Cancelled, Error, InternalError, ThresholdMissed
-from ..options import check_options
 from ..paths import FilePath
 from ..progress import Bar, Progress, ProgressCall
 from ..workspace import Workspace
@@ -38,7 +37,7 @@ def _shard(index: int, job: Job, stop: Stop, step: str) -> _Outcome:
     try:
         return _Outcome(getattr(job, step)(index, stop))
     except (BadUse, BadInput, Cancelled) as error:
-        return _Outcome(error=type(error)(f"shard {index} of {job.shards}: {error.message}"))
+        return _Outcome(error=type(error)(f"{job.part} {index} of {job.shards}: {error.message}"))
 
 
 def _import_distributed() -> Any:
@@ -77,7 +76,7 @@ def _result(future: Any, index: int, job: Job) -> _Outcome:
         outcome: _Outcome = future.result()
     except distributed.scheduler.KilledWorker as error:
         raise InternalError(
-            f"shard {index} of {job.shards}: each worker that took it was lost; where they lack memory, use more "
+            f"{job.part} {index} of {job.shards}: each worker that took it was lost; where they lack memory, use more "
             "shards, or fewer at a time on each machine"
         ) from error
     if outcome.error is not None:
@@ -154,7 +153,6 @@ def _with_calibration(
 ) -> Dict[str, Any]:
     """Options of a comparison by recipe with the calibration that its shards share. As they are where the recipe is not
     calibrated, or changes the model first, so that each shard does so with all samples."""
-    check_options("compare", options)
     of_calibration = options_of_calibration(options)
     if of_calibration is None:
         return options
@@ -162,10 +160,9 @@ def _with_calibration(
     cache = os.path.join(job.folder, f"{job.key}-all.qscalib")
     if not os.path.exists(cache):
         try:
-            states = _calibrate(client, job, retries, tell)
-        except BadUse:  # what is wrong with more than calibrating in shards, a comparison says again
+            job.merge_cache(_calibrate(client, job, retries, tell), cache)
+        except BadUse:  # not for this recipe or model; what is wrong with more than that, a comparison says again
             return options
-        job.merge_cache(states, cache)
     return {**options, "calibration_cache": cache}
 
 
@@ -210,6 +207,7 @@ def compare(
         place, own = _folder_of(folder, keep)
         try:
             count = shards or _SHARDS_A_WORKER * _slots(cluster)
+            job = ComparisonJob.of(float_model, quantized_model, data, shards=count, folder=place, **options)
             with _told(progress) as tell:
                 if quantized_model is None:
                     options = _with_calibration(cluster, float_model, data, count, place, options, retries, tell)
