@@ -30,6 +30,14 @@ bool asksForResults(const ComparisonOutput& o)
         || !gates.file.empty() || gates.minSqnrDb || gates.maxAccuracyDrop || gates.minTop1;
 }
 
+FileRoles statesOf(const MergeCommand& o)
+{
+    FileRoles files;
+    for (const std::string& state : o.states)
+        files.reads(state, "the state of a shard");
+    return files;
+}
+
 /// A file of another kind is left as it is: which model and data these states are of, they do not say.
 Status addUpCalibrations(const MergeCommand& o)
 {
@@ -58,9 +66,7 @@ Result<int> addUp(const MergeCommand& o, bool calibrations, Context& context)
 {
     if (asksForResults(o.output))
         return badUse("--state writes a sum of shards, not results", "leave out reports and limits, or --state");
-    FileRoles files;
-    for (const std::string& state : o.states)
-        files.reads(state, "the state of a shard");
+    FileRoles files = statesOf(o);
     files.writes(o.state, "the sum of the shards");
     addFilesOf(files, context.common);
     QS_CHECK(checkFiles(files));
@@ -86,9 +92,7 @@ Result<int> merge(const MergeCommand& o, Context& context)
             "give --state F.qcal to add up neighbouring shards");
     QS_TRY(const Gates gates, gatesOf(o.output.gates));
     QS_TRY(const WorkContext work, workContext(context));
-    FileRoles files;
-    for (const std::string& state : o.states)
-        files.reads(state, "the state of a shard");
+    FileRoles files = statesOf(o);
     addFilesOf(files, o.output);
     addFilesOf(files, gates);
     addFilesOf(files, context.common);

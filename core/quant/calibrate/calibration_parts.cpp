@@ -151,7 +151,7 @@ Status addSecond(CalibrationSum& sum, const std::vector<ReadPart>& files)
 }
 
 /// Counts of parts that were counted over the same bins; false where they were not.
-bool addSecond(CalibrationData& to, const CalibrationData& more)
+bool addCountsOfNeighbour(CalibrationData& to, const CalibrationData& more)
 {
     for (size_t t = 0; t < to.tensors.size(); ++t)
         for (const auto& [kind, counts] : more.tensors[t].counts) {
@@ -324,7 +324,7 @@ Result<CalibrationPart> addNeighbours(const std::vector<std::string>& paths)
     for (size_t i = 1; i < files.size(); ++i) {
         if (!sum.extremes)
             addFirst(sum.data, files[i].part.data);
-        else if (!addSecond(sum.data, files[i].part.data))
+        else if (!addCountsOfNeighbour(sum.data, files[i].part.data))
             return badInput("holds counts of other bins than the first shard", files[i].path, kAlike);
     }
     return sum;
