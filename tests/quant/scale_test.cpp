@@ -355,6 +355,10 @@ private slots:
         ScaleRules rules;
         QVERIFY(!weightParams(Tensor::of<float>({ 2 }, { 1, NAN }), rules, std::nullopt).ok());
         QVERIFY(!weightParams(Tensor::of<float>({ 2 }, { 1, INFINITY }), rules, std::nullopt).ok());
+        // No element, but axes without an end.
+        for (const Shape& shape : { Shape { 0, int64_t(1) << 62 }, Shape { int64_t(1) << 62, 0 } })
+            for (const int64_t axis : { 0, 1 })
+                QVERIFY(!weightParams(Tensor::of<float>(shape, std::vector<float> {}), rules, axis).ok());
         QVERIFY(!quantizeBias(Tensor::of<float>({ 2 }, { 1, 2 }), 1, std::vector<float> { 1, 2, 3 }).ok());
         QuantParams weight { DType::Int8, { 1, 1, 1 }, { 0, 0, 0 }, 0, 0 };
         QVERIFY(!adjustScalesForBias(weight, Tensor::of<float>({ 2 }, { 1, 2 }), 1, DType::Float32).ok());

@@ -2,6 +2,7 @@
 #include "core/onnx/read/tensor_reader.h"
 
 #include "core/onnx/read/typed_fields.h"
+#include "core/tensor/empty_shape.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +16,6 @@ namespace {
 
 constexpr size_t kSmallBytes = 1024; // copied, so that a scale does not pin a page of the file
 constexpr size_t kMaxElements = size_t(1) << 56; // keeps every byte count below 2^64
-constexpr int64_t kMostOfNothing = int64_t(1) << 24; ///< channels of a weight, say: each of them gets a scale
 
 Issue tensorIssue(std::string what, std::string remedy = "export the model again")
 {
@@ -29,14 +29,6 @@ size_t alignmentOf(DType type)
     return std::max<size_t>(dtypeBits(type) / 8, 1);
 }
 
-/// Of a tensor without elements: what whoever goes along its axes would count to.
-int64_t lengthOfNothing(Shape shape)
-{
-    const auto zeros = std::ranges::count(shape, 0);
-    std::ranges::replace(shape, 0, 1);
-    return zeros > 0 ? elementCount(shape).value_or(0) : 0;
-}
-
 Result<Shape> shapeOf(const google::protobuf::RepeatedField<int64_t>& dims)
 {
     Shape shape(dims.begin(), dims.end());
@@ -45,7 +37,7 @@ Result<Shape> shapeOf(const google::protobuf::RepeatedField<int64_t>& dims)
             return tensorIssue("its shape has the negative size " + std::to_string(d));
     if (const auto count = elementCount(shape); !count || static_cast<size_t>(*count) > kMaxElements)
         return tensorIssue("its shape " + shapeText(shape) + " is too large for any memory");
-    if (lengthOfNothing(shape) > kMostOfNothing)
+    if (isEndlessNothing(shape))
         return tensorIssue("its shape " + shapeText(shape) + " is that of no element, and yet too large");
     return shape;
 }

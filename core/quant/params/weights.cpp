@@ -5,6 +5,7 @@
 #include "core/kernels/quantize/quantize.h"
 #include "core/quant/params/float8.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/empty_shape.h"
 
 #include <algorithm>
 #include <cassert>
@@ -66,6 +67,17 @@ Issue notFinite()
     return badInput("holds NaN or infinity, which no scale can represent", {}, "repair the model, or exclude its node");
 }
 
+/// What no scale can be found for. Folding makes constants, too, so import alone does not keep the last kind out.
+Status checkScalable(const Tensor& weight, std::span<const float> values)
+{
+    if (!allFinite(values))
+        return notFinite();
+    if (isEndlessNothing(weight.shape()))
+        return badInput("has the shape " + shapeText(weight.shape()) + ": no element, and yet too many channels", {},
+            "repair the model, or exclude its node");
+    return {};
+}
+
 /// run(first, count, index of the scale) for stretches of `size` elements that share a scale.
 template <class Run> void forEachScale(size_t size, const QuantParams& p, const Shape& shape, const Run& run)
 {
@@ -121,8 +133,7 @@ Result<QuantParams> weightParams(const Tensor& weight, const ScaleRules& rules, 
 {
     const Floats floats(weight);
     const auto x = floats.all();
-    if (!allFinite(x))
-        return notFinite();
+    QS_CHECK(checkScalable(weight, x));
     const Split s(weight.shape(), axis);
     if (isFloat8(rules.type))
         return float8Params(x, s, rules, axis);
@@ -143,8 +154,7 @@ Result<QuantParams> blockedWeightParams(const Tensor& weight, const ScaleRules& 
     assert(weight.rank() == 2 && blockSize > 0);
     const Floats floats(weight);
     const auto x = floats.all();
-    if (!allFinite(x))
-        return notFinite();
+    QS_CHECK(checkScalable(weight, x));
     const CodeRange codes = targetCodes(rules.type, rules.symmetric, false);
     const double low = static_cast<double>(codes.low), high = static_cast<double>(codes.high);
     const Split s(weight.shape(), axis);
