@@ -268,6 +268,12 @@ void RowConvTests::panelsAreShared_data()
     QTest::newRow("1x1") << shape(2, 500, 300, { 5, 5 }, { 3, 3 }) << false;
     QTest::newRow("step 2") << shape(2, 400, 333, { 5, 3, 1, 2 }, { 5, 3, 1, 2 }) << false;
     QTest::newRow("several bands") << shape(1, 300, 450, { 20, 20 }, { 20, 20 }) << false;
+    // Pixels a power of two apart are copied to others.
+    QTest::newRow("256 channels") << shape(2, 256, 96, { 15, 8, 3, 2, 1, 1, 1 }, { 15, 8, 3, 2, 1, 1, 1 }) << false;
+    QTest::newRow("512 channels, dilated, deep pads")
+        << shape(1, 512, 70, { 9, 10, 3, 1, 2, 4, 1 }, { 6, 7, 2, 1, 1, 0, 2 }) << false;
+    QTest::newRow("1024 channels, step 2") << shape(2, 1024, 128, { 6, 3, 1, 2 }, { 5, 3, 1, 2 }) << true;
+    QTest::newRow("several copies") << shape(2, 256, 64, { 40, 20, 2, 2, 1, 0, 0 }, { 60, 20, 3, 3, 1, 0, 0 }) << true;
     QTest::newRow("small weights") << shape(1, 20, 40, { 60, 60, 3, 1, 1, 1, 1 }, { 60, 60, 3, 1, 1, 1, 1 }) << true;
 }
 
@@ -280,7 +286,14 @@ void RowConvTests::panelsAreShared()
     const auto prepared = prepareRowConv(shape, packRowConv(shape, c.weights.data(), c.biasOrNull()));
     QVERIFY(prepared->pieces().size() > 1);
     QCOMPARE(prepared->contiguous(), contiguous);
-    QVERIFY(sameBits(run(c, {}), inOrder(c)));
+    const std::vector<float> expected = inOrder(c);
+    QVERIFY(sameBits(run(c, {}), expected));
+    std::vector<float> y(c.outputs());
+    const auto scratch = test::scratchMemory(prepared->scratchBytes());
+    const size_t all = prepared->pieces().size(), some = all / 3; // neighbours at once
+    QVERIFY(prepared->runPieces(some, all, c.x.data(), y.data(), scratch.get(), {}));
+    QVERIFY(prepared->runPieces(0, some, c.x.data(), y.data(), scratch.get(), {}));
+    QVERIFY(sameBits(y, expected));
 }
 
 void RowConvTests::products()

@@ -27,12 +27,18 @@ public:
     /// x and y are the whole tensors, channels-last, `epilogue` lies as y. False only when memory ran out.
     virtual bool run(
         size_t piece, const float* x, float* y, std::byte* scratch, const SumEpilogue& epilogue) const noexcept = 0;
-    bool run(const float* x, float* y, std::byte* scratch, const SumEpilogue& epilogue = {}) const noexcept
+    /// Pieces `first` .. `last` - 1 at once, which may share what they read.
+    virtual bool runPieces(size_t first, size_t last, const float* x, float* y, std::byte* scratch,
+        const SumEpilogue& epilogue) const noexcept
     {
-        for (size_t i = 0; i < pieces().size(); ++i)
+        for (size_t i = first; i < last; ++i)
             if (!run(i, x, y, scratch, epilogue))
                 return false;
         return true;
+    }
+    bool run(const float* x, float* y, std::byte* scratch, const SumEpilogue& epilogue = {}) const noexcept
+    {
+        return runPieces(0, pieces().size(), x, y, scratch, epilogue);
     }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/convolution/row_conv.h"
 
+#include "core/kernels/convolution/spread_rows.h"
+
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -68,6 +70,18 @@ public:
         return true;
     }
 
+    /// What was cut by filters for the threads' sake reads its input once for all of them.
+    bool runPieces(size_t first, size_t last, const float* x, float* y, std::byte* scratch,
+        const SumEpilogue& epilogue) const noexcept override
+    {
+        if (m_contiguous || first == last)
+            return PreparedConv::runPieces(first, last, x, y, scratch, epilogue);
+        Part whole = m_parts[first];
+        whole.lastPanel = m_parts[last - 1].lastPanel;
+        runPart(whole, x, y, reinterpret_cast<const float**>(scratch), epilogue);
+        return true;
+    }
+
     void makeRow(const float* x, int64_t row, float* out, std::byte* scratch,
         const SumEpilogue& epilogue) const noexcept override
     {
@@ -80,12 +94,12 @@ public:
     }
 
 protected:
-    /// `rowsOfRow`: rows of `work` in a row of the image.
+    /// `rowsOfRow`: rows of `work` in a row of the image; `floats`: room behind the pointers.
     PartedConv(std::shared_ptr<const RowConvWeights> weights, const Work& work, int64_t rowOutputs, size_t pointers,
-        int64_t rowsOfRow = 1)
+        int64_t rowsOfRow = 1, size_t floats = 0)
         : m_weights(std::move(weights))
         , m_parts(partsOf(work))
-        , m_scratchBytes(pointers * sizeof(float*))
+        , m_scratchBytes(pointers * sizeof(float*) + floats * sizeof(float))
         , m_rowOutputs(rowOutputs)
         , m_rowsOfRow(rowsOfRow)
         , m_panels(size_t(work.panels))
@@ -215,19 +229,41 @@ std::vector<ColumnRun> columnRuns(const SpatialAxis& a)
 class WindowConv final : public PartedConv {
 public:
     WindowConv(const ConvShape& s, std::shared_ptr<const RowConvWeights> weights, const Work& work)
-        : PartedConv(std::move(weights), work, s.filters * s.window.axes[2].out,
-            size_t(s.window.axes[1].kernel + s.window.kernelSize()))
+        : WindowConv(s, std::move(weights), work, SpreadRows(s.window, s.filters))
+    {
+    }
+
+private:
+    WindowConv(
+        const ConvShape& s, std::shared_ptr<const RowConvWeights> weights, const Work& work, const SpreadRows& spread)
+        : PartedConv(
+            std::move(weights), work, s.filters * s.window.axes[2].out, pointersOf(s.window), 1, spread.floats())
         , m_shape(s)
-        , m_places(placesOf(s.window))
+        , m_spread(spread)
+        , m_places { s.window.axes[1], spread.inputImage(), spread.inputRow() }
+        , m_pixel(spread.pixel())
         , m_runs(columnRuns(s.window.axes[2]))
         , m_band(bandRows(work))
         , m_order(chainOrder(s))
     {
     }
+    static size_t pointersOf(const WindowShape& w) { return size_t(w.axes[1].kernel + w.kernelSize()); }
 
-private:
     void runPart(const Part& part, const float* x, float* y, const float** pointers,
         const SumEpilogue& epilogue) const noexcept override
+    {
+        if (!m_spread.needed())
+            return runBands(part, x, y, pointers, epilogue);
+        auto* copy = reinterpret_cast<float*>(pointers + pointersOf(m_shape.window));
+        const int64_t rows = m_places.axis.out; // of an image: a copy is of one
+        for (int64_t row = part.firstRow, end; row < part.lastRow; row = end) {
+            end = std::min({ part.lastRow, row + m_spread.mostRows(), (row / rows + 1) * rows });
+            runBands(
+                { row, end, part.firstPanel, part.lastPanel }, m_spread.copy(x, row, end, copy), y, pointers, epilogue);
+        }
+    }
+    void runBands(
+        const Part& part, const float* x, float* y, const float** pointers, const SumEpilogue& epilogue) const noexcept
     {
         for (int64_t row = part.firstRow; row < part.lastRow; row += m_band) {
             const int64_t end = std::min(part.lastRow, row + m_band);
@@ -248,7 +284,7 @@ private:
     void runRows(
         const Block& b, const float* x, float* y, const float** rows, const SumEpilogue& epilogue) const noexcept
     {
-        const ptrdiff_t stride = m_shape.window.axes[2].stride * m_shape.window.channels;
+        const ptrdiff_t stride = m_shape.window.axes[2].stride * m_pixel;
         for (int64_t row = b.firstRow; row < b.lastRow; ++row) {
             m_places.find(x, row, rows);
             PixelRun pixels { .stride = stride, .count = size_t(b.columns.count), .yStride = size_t(m_shape.filters) };
@@ -277,13 +313,12 @@ private:
         const SumEpilogue& epilogue) const noexcept
     {
         const SpatialAxis &down = m_shape.window.axes[1], &across = m_shape.window.axes[2];
-        const int64_t channels = m_shape.window.channels;
         const auto begin = size_t((row * across.out + column) * m_shape.filters);
         const float** taps = rows + down.kernel;
         for (int64_t ky = 0, i = 0; ky < down.kernel; ++ky)
             for (int64_t kx = 0; kx < across.kernel; ++kx, ++i)
                 taps[i] = rows[ky] && kx >= b.columns.firstTap && kx < b.columns.lastTap
-                    ? rows[ky] + (column * across.stride - across.padBegin + kx * across.dilation) * channels
+                    ? rows[ky] + (column * across.stride - across.padBegin + kx * across.dilation) * m_pixel
                     : nullptr;
         pixels.taps = taps;
         pixels.y = y + begin;
@@ -291,7 +326,9 @@ private:
         multiplyPixels(*m_weights->panels, pixels, b.panel, b.panel + 1, epilogue.from(begin));
     }
     ConvShape m_shape;
+    SpreadRows m_spread;
     RowPlaces m_places;
+    int64_t m_pixel; ///< floats from a pixel of the input to the next, as it is read
     std::vector<ColumnRun> m_runs;
     int64_t m_band;
     ChainOrder m_order;

@@ -29,6 +29,8 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 constexpr size_t kPanel = 2 * kLanes; ///< filters of a panel
 /// Pixels whose sums over a panel fill the registers.
 constexpr size_t kMostPixels = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+/// Weights that stay in the cache while each pixel gets all its filters: what it writes is in one place then.
+constexpr size_t kNearBytes = size_t(288) << 10;
 constexpr size_t kMostOutputs = HWY_TARGET <= HWY_AVX3 ? 8 : 6; ///< that a depthwise convolution makes at once
 constexpr size_t kMostPairs = HWY_TARGET <= HWY_AVX3 ? 6 : 3; ///< the same for outputs of two rows
 constexpr size_t kGroup = 4; ///< taps of a depthwise convolution whose products are added up first
@@ -100,21 +102,18 @@ template <size_t kPixels> struct PixelPointers {
     ptrdiff_t stride;
 };
 
-/// Adds the products of one input; w: its weights.
+/// Adds the products of one input; w: its weights. An array of them goes through memory in some sizes (GCC 12).
 template <size_t kPixels, size_t kVectors>
 HWY_INLINE void addInput(V (&sums)[kPixels][kVectors], const PixelPointers<kPixels>& x, const float* w)
 {
     const D d;
-    V weights[kVectors];
-    HWY_UNROLL(2)
-    for (size_t v = 0; v < kVectors; ++v)
-        weights[v] = hn::Load(d, w + v * kLanes);
+    const V first = hn::Load(d, w), second = hn::Load(d, w + (kVectors - 1) * kLanes);
     HWY_UNROLL(12)
     for (size_t p = 0; p < kPixels; ++p) {
         const V value = hn::Set(d, x[p]);
-        HWY_UNROLL(2)
-        for (size_t v = 0; v < kVectors; ++v)
-            sums[p][v] = hn::MulAdd(value, weights[v], sums[p][v]);
+        sums[p][0] = hn::MulAdd(value, first, sums[p][0]);
+        if constexpr (kVectors == 2)
+            sums[p][1] = hn::MulAdd(value, second, sums[p][1]);
     }
 }
 
@@ -243,16 +242,24 @@ void multiply(
     }
     (std::make_index_sequence<kMostPixels>());
     const size_t tiles = (run.count + kMostPixels - 1) / kMostPixels;
-    for (size_t panel = firstPanel; panel < lastPanel; ++panel) {
+    const auto one = [&](size_t panel, size_t i) {
         const size_t filter = panel * kPanel, filters = std::min(kPanel, w.filters - filter);
-        for (size_t i = 0; i < tiles; ++i) { // of nearly equal sizes: small ones leave registers empty
-            const size_t first = run.count * i / tiles, count = run.count * (i + 1) / tiles - first;
-            const size_t at = first * run.yStride + filter;
-            const PanelTile tile { run, static_cast<ptrdiff_t>(first) * run.stride,
-                w.panels.data() + panel * w.panelFloats(), w.taps, w.inputs(), run.y + at, run.yStride, filters };
-            fns[filters > kLanes][count - 1](tile, epilogue.from(at));
-        }
+        // Tiles of nearly equal sizes: small ones leave registers empty.
+        const size_t first = run.count * i / tiles, count = run.count * (i + 1) / tiles - first;
+        const size_t at = first * run.yStride + filter;
+        const PanelTile tile { run, static_cast<ptrdiff_t>(first) * run.stride,
+            w.panels.data() + panel * w.panelFloats(), w.taps, w.inputs(), run.y + at, run.yStride, filters };
+        fns[filters > kLanes][count - 1](tile, epilogue.from(at));
+    };
+    if ((lastPanel - firstPanel) * w.panelFloats() * sizeof(float) <= kNearBytes) {
+        for (size_t i = 0; i < tiles; ++i)
+            for (size_t panel = firstPanel; panel < lastPanel; ++panel)
+                one(panel, i);
+        return;
     }
+    for (size_t panel = firstPanel; panel < lastPanel; ++panel)
+        for (size_t i = 0; i < tiles; ++i)
+            one(panel, i);
 }
 
 /// Neighbouring outputs of a depthwise convolution that have the same columns of the kernel inside the input.

@@ -20,6 +20,9 @@ void finishInPieces(const StepContext& c, Tensor& y, const PieceFn& take)
         [&](size_t i, size_t worker) { take(out, i * kPiece, std::min(count, (i + 1) * kPiece), worker); });
 }
 
+/// Of one worker one; of several some more, since they do not all go at the same speed.
+size_t runsFor(size_t workers) { return workers == 1 ? 1 : 2 * workers; }
+
 } // namespace
 
 Status runPrepared(
@@ -37,8 +40,11 @@ Status runPrepared(
     std::byte* memory = writable(scratch);
     std::atomic<bool> failed = false;
     const auto pieces = conv.pieces();
-    c.parallel(pieces.size(), [&](size_t i, size_t worker) {
-        if (!conv.run(i, x, out, memory + worker * scratchBytes, sums))
+    // Pieces of some channels read the same: no more of them than keep all workers busy.
+    const size_t runs = conv.contiguous() ? pieces.size() : std::min(pieces.size(), runsFor(c.workers()));
+    c.parallel(runs, [&](size_t i, size_t worker) {
+        const size_t first = pieces.size() * i / runs, last = pieces.size() * (i + 1) / runs;
+        if (!conv.runPieces(first, last, x, out, memory + worker * scratchBytes, sums))
             failed = true;
         else if (take && conv.contiguous())
             take(out, pieces[i].begin, pieces[i].end, worker);
