@@ -10,7 +10,8 @@ namespace {
 constexpr int64_t kLine = 16; ///< floats of a line of the cache
 /// Pixels so many floats apart, or a multiple, share a quarter of the places in a cache of 64 lines a way, or less.
 constexpr int64_t kContending = 256;
-constexpr int64_t kMostFloats = int64_t(256) << 10; ///< of a copy, about
+constexpr int64_t kMostFloats = int64_t(256) << 10; ///< of a copy of several rows of the output, about
+constexpr int64_t kMostOfOne = int64_t(1) << 20; ///< of one: what is wider is read where it lies
 constexpr int64_t kLeastFilters = 64; ///< that read a copy
 
 } // namespace
@@ -19,9 +20,11 @@ SpreadRows::SpreadRows(const WindowShape& window, int64_t filters)
     : m_down(window.axes[1])
     , m_in(window.axes[2].in)
     , m_channels(window.channels)
-    , m_mostRows(std::clamp<int64_t>(
-          kMostFloats / std::max<int64_t>(m_in * m_channels * m_down.stride, 1), 1, std::max<int64_t>(m_down.out, 1)))
-    , m_gap(m_channels % kContending == 0 && filters >= kLeastFilters ? kLine : 0)
+    , m_mostRows(std::clamp<int64_t>(kMostFloats / std::max<int64_t>(m_in * m_channels, 1) / m_down.stride, 1,
+          std::max<int64_t>(m_down.out, 1))) // a step may be as long as it likes
+    , m_gap(m_channels % kContending == 0 && filters >= kLeastFilters && inputRows(1) * m_in * m_channels <= kMostOfOne
+              ? kLine
+              : 0)
 {
 }
 
