@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace qs;
@@ -48,8 +49,9 @@ void EdgeBinsTests::rangesAsTheReference()
                 x[i] = odd;
             QVERIFY2(valueRange(x) == valueRangeReference(x),
                 qPrintable(QString("size %1, odd %2, seed %3").arg(size).arg(double(odd)).arg(kSeed)));
+            QCOMPARE(valueRange(x).allFinite(), x.empty() || std::isfinite(odd));
         }
-    QVERIFY(valueRange({}).empty() && valueRange({}).magnitude() == 0);
+    QVERIFY(valueRange({}).empty() && valueRange({}).magnitude() == 0 && valueRange({}).allFinite());
 }
 
 void EdgeBinsTests::magnitudesOnBothSides()

@@ -80,6 +80,12 @@ HWY_EXPORT(rangeVectors);
 HWY_EXPORT(aboveVectors);
 static_assert(kValuesAboveSpare >= HWY_MAX_BYTES / sizeof(float));
 
+bool ValueRange::allFinite() const
+{
+    constexpr float kMost = std::numeric_limits<float>::max();
+    return !nan && (empty() || (low >= -kMost && high <= kMost));
+}
+
 float ValueRange::magnitude() const { return empty() ? 0.0f : std::max(std::fabs(low), std::fabs(high)); }
 
 void ValueRange::merge(const ValueRange& other)

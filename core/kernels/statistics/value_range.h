@@ -15,6 +15,7 @@ struct ValueRange {
     bool nan = false;
 
     bool empty() const { return low > high; }
+    bool allFinite() const; ///< neither NaN nor infinities
     float magnitude() const; ///< largest magnitude; 0 when empty
     void merge(const ValueRange& other);
     bool operator==(const ValueRange&) const = default;

@@ -3,6 +3,7 @@
 
 #include "core/base/rounding.h"
 #include "core/base/work/parallel.h"
+#include "core/kernels/statistics/value_range.h"
 #include "core/quant/params/scale.h"
 #include "core/quant/weight_only/hqq.h"
 #include "core/quant/weight_only/k_quant.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 namespace qs {
@@ -169,15 +169,6 @@ struct Tile {
     }
 };
 
-bool allFinite(std::span<const float> values)
-{
-    constexpr uint32_t kExponent = 0x7f800000;
-    uint32_t bad = 0;
-    for (float v : values)
-        bad |= (std::bit_cast<uint32_t>(v) & kExponent) == kExponent ? 1u : 0u;
-    return bad == 0;
-}
-
 } // namespace
 
 BlockMatrix nearestBlocks(std::span<const float> values, const Tensor& matrix, const BlockRules& rules)
@@ -200,7 +191,7 @@ Result<BlockMatrix> quantizeBlocks(const Tensor& matrix, const BlockRules& rules
     if (!direct)
         converted = toFloats(matrix);
     const std::span<const float> values = direct ? matrix.data<float>() : std::span<const float>(converted);
-    if (!allFinite(values))
+    if (!valueRange(values).allFinite())
         return badInput(
             "holds NaN or infinity, which no scale can represent", {}, "repair the model, or exclude its node");
     switch (rules.algorithm) {
