@@ -8,6 +8,7 @@
 #include "core/base/text/one_line.h"
 #include "core/base/thrown_issue.h"
 #include "core/base/version.h"
+#include "core/base/work/memory.h"
 
 #include <algorithm>
 #include <csignal>
@@ -196,6 +197,7 @@ try {
 int main(int argc, char** argv)
 {
     qs::keepStandardStreams();
+    qs::joinFreedMemory();
     qs::endWhereMemoryEnds(qs::cli::kBadInput);
     int code = 0;
     bool ranOut = false;

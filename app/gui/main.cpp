@@ -5,6 +5,7 @@
 #include "core/base/files/out_of_memory.h"
 #include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
+#include "core/base/work/memory.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "widgets/session/agent/agent_serving.h"
 #include "widgets/session/details/shown_checks.h"
@@ -51,6 +52,7 @@ int exitCode(qs::IssueKind kind)
 void meetTheSystem()
 {
     qs::keepStandardStreams();
+    qs::joinFreedMemory();
     qs::endWhereMemoryEnds(exitCode(qs::IssueKind::BadInput));
     for (const int signal : { SIGPIPE, SIGXFSZ }) // the write that meets them says what is wrong
         std::signal(signal, SIG_IGN);

@@ -26,6 +26,8 @@ uint64_t allocatedBytes()
     return uint64_t(info.uordblks) + uint64_t(info.hblkhd);
 }
 
+void joinFreedMemory() { mallopt(M_MXFAST, 0); }
+
 uint64_t peakMemoryBytes()
 {
     rusage usage {};
