@@ -4,6 +4,7 @@
 
 #include "core/kernels/convolution/conv_bands.h"
 #include "core/kernels/convolution/row_conv.h"
+#include "core/kernels/convolution/spread_rows.h"
 #include "core/kernels/elementwise/binary.h"
 #include "core/kernels/elementwise/unary.h"
 
@@ -182,6 +183,8 @@ private slots:
     void epilogues();
     void panelsAreShared_data();
     void panelsAreShared();
+    void copiesHoldWhatIsRead_data();
+    void copiesHoldWhatIsRead();
     void products();
     void bandsEqualOneAfterAnother_data();
     void bandsEqualOneAfterAnother();
@@ -273,7 +276,12 @@ void RowConvTests::panelsAreShared_data()
     QTest::newRow("512 channels, dilated, deep pads")
         << shape(1, 512, 70, { 9, 10, 3, 1, 2, 4, 1 }, { 6, 7, 2, 1, 1, 0, 2 }) << false;
     QTest::newRow("1024 channels, step 2") << shape(2, 1024, 128, { 6, 3, 1, 2 }, { 5, 3, 1, 2 }) << true;
-    QTest::newRow("several copies") << shape(2, 256, 64, { 40, 20, 2, 2, 1, 0, 0 }, { 60, 20, 3, 3, 1, 0, 0 }) << true;
+    QTest::newRow("several copies") << shape(1, 256, 128, { 33, 17, 3, 2, 1, 1, 1 }, { 31, 11, 3, 3, 1, 1, 1 })
+                                    << false;
+    QTest::newRow("copies of several images")
+        << shape(9, 256, 256, { 8, 8, 3, 1, 1, 1, 1 }, { 7, 7, 3, 1, 1, 1, 1 }) << false;
+    QTest::newRow("pieces within images")
+        << shape(2, 256, 64, { 40, 20, 2, 2, 1, 0, 0 }, { 60, 20, 3, 3, 1, 0, 0 }) << true;
     QTest::newRow("small weights") << shape(1, 20, 40, { 60, 60, 3, 1, 1, 1, 1 }, { 60, 60, 3, 1, 1, 1, 1 }) << true;
 }
 
@@ -294,6 +302,70 @@ void RowConvTests::panelsAreShared()
     QVERIFY(prepared->runPieces(some, all, c.x.data(), y.data(), scratch.get(), {}));
     QVERIFY(prepared->runPieces(0, some, c.x.data(), y.data(), scratch.get(), {}));
     QVERIFY(sameBits(y, expected));
+    std::ranges::fill(y, 0);
+    const auto rows = shape.window.batch * shape.window.axes[1].out;
+    for (int64_t row = 0; row < rows; ++row)
+        prepared->makeRow(c.x.data(), row, y.data() + row * int64_t(y.size()) / rows, scratch.get(), SumEpilogue());
+    QVERIFY(sameBits(y, expected));
+
+    std::vector<float> sums = random.floats(int64_t(y.size())), added = sums; // in place
+    SumEpilogue epilogue;
+    epilogue.addend = sums.data();
+    QVERIFY(prepared->run(c.x.data(), sums.data(), scratch.get(), epilogue));
+    for (size_t i = 0; i < added.size(); ++i)
+        added[i] = expected[i] + added[i];
+    QVERIFY(sameBits(sums, added));
+}
+
+void RowConvTests::copiesHoldWhatIsRead_data()
+{
+    QTest::addColumn<int>("batch");
+    QTest::addColumn<SpatialAxis>("down");
+    QTest::addColumn<bool>("needed");
+    QTest::addColumn<int>("firstEnd"); // of the rows made of the first copy
+    QTest::newRow("whole images") << 5 << SpatialAxis { 7, 7, 3, 1, 1, 1, 1 } << true << 5 * 7;
+    QTest::newRow("rows of an image") << 2 << SpatialAxis { 70, 35, 3, 2, 1, 1, 1 } << true << 25;
+    QTest::newRow("deep pads") << 3 << SpatialAxis { 9, 19, 3, 1, 1, 6, 6 } << true << 3 * 19;
+    QTest::newRow("far apart: each row would be copied often") << 1 << SpatialAxis { 200, 80, 3, 1, 60 } << false << 0;
+    QTest::newRow("few of the rows are read") << 1 << SpatialAxis { 60, 12, 1, 5, 1 } << false << 0;
+}
+
+void RowConvTests::copiesHoldWhatIsRead()
+{
+    QFETCH(int, batch);
+    QFETCH(SpatialAxis, down);
+    QFETCH(bool, needed);
+    QFETCH(int, firstEnd);
+    WindowShape w;
+    w.batch = batch;
+    w.channels = 256;
+    w.axes = { SpatialAxis {}, down, SpatialAxis { 20, 18, 3, 1, 1, 0, 0 } };
+    const SpreadRows spread(w, 64);
+    QCOMPARE(spread.needed(), needed);
+    if (!needed)
+        return;
+    const int64_t rows = batch * down.out, image = w.axes[2].in * down.in * w.channels;
+    QCOMPARE(spread.lastRow(0, rows), int64_t(firstEnd));
+    RandomData random { 3 };
+    const std::vector<float> x = random.floats(batch * image);
+    std::vector<float> room(spread.floats());
+    for (int64_t row = 0, end; row < rows; row = end) {
+        end = spread.lastRow(row, rows);
+        const float* at = spread.copy(x.data(), row, end, room.data());
+        for (int64_t r = row; r < end; ++r)
+            for (int64_t k = 0; k < down.kernel; ++k) {
+                const int64_t in = r % down.out * down.stride - down.padBegin + k * down.dilation;
+                for (int64_t column = 0; in >= 0 && in < down.in && column < w.axes[2].in; ++column) {
+                    const int64_t n = r / down.out;
+                    const float* copied
+                        = at + n * spread.inputImage() + in * spread.inputRow() + column * spread.pixel();
+                    QVERIFY(copied >= room.data() && copied + w.channels <= room.data() + room.size());
+                    QVERIFY(std::memcmp(copied, &x[size_t(n * image + (in * w.axes[2].in + column) * w.channels)],
+                                sizeof(float) * size_t(w.channels))
+                        == 0);
+                }
+            }
+    }
 }
 
 void RowConvTests::products()

@@ -247,7 +247,8 @@ private:
         , m_order(chainOrder(s))
     {
     }
-    static size_t pointersOf(const WindowShape& w) { return size_t(w.axes[1].kernel + w.kernelSize()); }
+    /// Whole lines of the cache: a copy lies behind them.
+    static size_t pointersOf(const WindowShape& w) { return (size_t(w.axes[1].kernel + w.kernelSize()) + 7) / 8 * 8; }
 
     void runPart(const Part& part, const float* x, float* y, const float** pointers,
         const SumEpilogue& epilogue) const noexcept override
@@ -255,9 +256,8 @@ private:
         if (!m_spread.needed())
             return runBands(part, x, y, pointers, epilogue);
         auto* copy = reinterpret_cast<float*>(pointers + pointersOf(m_shape.window));
-        const int64_t rows = m_places.axis.out; // of an image: a copy is of one
         for (int64_t row = part.firstRow, end; row < part.lastRow; row = end) {
-            end = std::min({ part.lastRow, row + m_spread.mostRows(), (row / rows + 1) * rows });
+            end = m_spread.lastRow(row, part.lastRow);
             runBands(
                 { row, end, part.firstPanel, part.lastPanel }, m_spread.copy(x, row, end, copy), y, pointers, epilogue);
         }

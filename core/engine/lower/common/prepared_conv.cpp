@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 namespace qs {
 
@@ -20,8 +21,16 @@ void finishInPieces(const StepContext& c, Tensor& y, const PieceFn& take)
         [&](size_t i, size_t worker) { take(out, i * kPiece, std::min(count, (i + 1) * kPiece), worker); });
 }
 
-/// Of one worker one; of several some more, since they do not all go at the same speed.
-size_t runsFor(size_t workers) { return workers == 1 ? 1 : 2 * workers; }
+/// Pieces of some channels read the same, so one worker makes all at once; several get as many as before where fewer
+/// cannot be of one size, and some more than one each, since they do not all go at the same speed.
+size_t runsFor(size_t workers, const PreparedConv& conv)
+{
+    const size_t pieces = conv.pieces().size();
+    if (conv.contiguous() || pieces < 2)
+        return pieces;
+    const size_t runs = workers == 1 ? 1 : std::bit_ceil(2 * workers);
+    return pieces % runs == 0 ? runs : pieces;
+}
 
 } // namespace
 
@@ -40,8 +49,7 @@ Status runPrepared(
     std::byte* memory = writable(scratch);
     std::atomic<bool> failed = false;
     const auto pieces = conv.pieces();
-    // Pieces of some channels read the same: no more of them than keep all workers busy.
-    const size_t runs = conv.contiguous() ? pieces.size() : std::min(pieces.size(), runsFor(c.workers()));
+    const size_t runs = runsFor(c.workers(), conv);
     c.parallel(runs, [&](size_t i, size_t worker) {
         const size_t first = pieces.size() * i / runs, last = pieces.size() * (i + 1) / runs;
         if (!conv.runPieces(first, last, x, out, memory + worker * scratchBytes, sums))
