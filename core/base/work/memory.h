@@ -15,9 +15,9 @@ uint64_t defaultActivationCache();
 /// tell.
 uint64_t allocatedBytes();
 
-/// From now on small pieces of memory that are freed, and that the thread does not keep for itself, are joined with their
-/// neighbours at once. The C library keeps them apart and joins all of them whenever a large piece is freed: a tenth of
-/// a comparison of graphs with 100,000 nodes.
+/// From now on small pieces of memory that are freed, and that the thread does not keep for itself, are joined with
+/// their neighbours at once. The C library keeps them apart and joins all of them whenever a large piece is freed: a
+/// tenth of a comparison of graphs with 100,000 nodes.
 void joinFreedMemory();
 
 /// Largest resident size of this process so far, bytes.
