@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/registry/kernel_survey.h"
 #include "core/engine/registry/registry.h"
+#include "core/graph/domains.h"
 #include "core/tensor/convert.h"
 #include "tests/engine/node_case.h"
 #include "tests/support/tensors.h"
@@ -118,6 +119,15 @@ void LowerStandardTests::attentionMasks()
                 .contains("mask"));
     QVERIFY(refusal(makeCase("Attention", { noise({ 1, 2, 4 }), noise({ 1, 2, 4 }), noise({ 1, 2, 4 }) }))
                 .contains("heads"));
+    // Sizes whose sum leaves 64 bits and comes out at 12 again.
+    NodeCase projected
+        = makeCase("Attention", { noise({ 1, 2, 4 }), noise({ 4, 12 }), noise({ 12 }) }, 1, kMicrosoftDomain);
+    projected.node.attributes.set("num_heads", int64_t(1));
+    projected.node.attributes.set(
+        "qkv_hidden_sizes", std::vector<int64_t> { 6148914691236517209, 6148914691236517209, 6148914691236517210 });
+    QVERIFY(refusal(projected).contains("does not hold queries"));
+    projected.node.attributes.set("qkv_hidden_sizes", std::vector<int64_t> { 4, 4, 4 });
+    QVERIFY(run(projected).ok());
 }
 
 void LowerStandardTests::attentionWindows_data()

@@ -191,7 +191,8 @@ Result<ProjectedSizes> projectedSizes(const AttentionHead& head, const Node& nod
     ProjectedSizes p { row / 3, row / 3, row - row / 3 * 2 };
     if (given.size() == 3)
         p = { given[0], given[1], given[2] };
-    if (p.q < 1 || p.v < 1 || p.q != p.k || p.q + p.k + p.v != row || p.q % head.heads || p.v % head.heads)
+    const auto within = [row](int64_t size) { return size >= 1 && size <= row; }; // sums of others leave 64 bits
+    if (!within(p.q) || !within(p.v) || p.q != p.k || p.q + p.k + p.v != row || p.q % head.heads || p.v % head.heads)
         return badInput("a projection of " + std::to_string(row)
             + " elements does not hold queries, keys and values of " + std::to_string(head.heads) + " heads");
     return p;
