@@ -78,7 +78,8 @@ RotarySettings rotarySettings(const Node& node)
 Result<std::vector<size_t>> streamOfPairs(const Node& node, int64_t pairs)
 {
     const std::vector<int64_t> sections = node.attributes.integers("mrope_section");
-    const bool three = sections.size() == 3 && std::ranges::all_of(sections, [](int64_t n) { return n >= 0; });
+    const bool three = sections.size() == 3
+        && std::ranges::all_of(sections, [pairs](int64_t n) { return n >= 0 && n <= pairs; }); // sums fit 64 bits
     if (!three || std::accumulate(sections.begin(), sections.end(), int64_t(0)) != pairs)
         return badInput("mrope_section must be three numbers whose sum is " + std::to_string(pairs));
     std::vector<size_t> streams;
