@@ -186,6 +186,7 @@ private slots:
     void gatedAdd();
     void largeBlocks_data();
     void largeBlocks();
+    void rotarySections();
     void paddedChunks_data();
     void paddedChunks();
     void slidingCacheBeginsEmpty_data();
@@ -389,6 +390,20 @@ void LowerLanguageTests::largeBlocks()
         QVERIFY2(a.ok() && b.ok(), a.ok() ? "" : a.issue().what.c_str());
         QVERIFY(sameBits((*a)[0], (*b)[0]));
     }
+}
+
+void LowerLanguageTests::rotarySections()
+{
+    NodeCase c = makeCase("MRotaryEmbedding",
+        { noise({ 1, 1, 1, 4 }), Tensor::of<int64_t>({ 3, 1, 1 }, { 0, 1, 1 }), noise({ 2, 2 }), noise({ 2, 2 }) }, 1,
+        kMicrosoftDomain);
+    c.node.attributes.set("mrope_section", std::vector<int64_t> { 1, 1, 0 });
+    QVERIFY(run(c).ok());
+    // The sum leaves 64 bits and comes out at 2 again.
+    c.node.attributes.set("mrope_section", std::vector<int64_t>(3, 6148914691236517206));
+    const auto outcome = run(c);
+    QVERIFY(!outcome.ok() && outcome.issue().kind == IssueKind::BadInput);
+    QVERIFY(QString::fromStdString(outcome.issue().what).contains("whose sum is 2"));
 }
 
 void LowerLanguageTests::paddedChunks_data()
