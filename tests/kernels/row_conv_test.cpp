@@ -271,7 +271,7 @@ void RowConvTests::panelsAreShared_data()
     QTest::newRow("1x1") << shape(2, 500, 300, { 5, 5 }, { 3, 3 }) << false;
     QTest::newRow("step 2") << shape(2, 400, 333, { 5, 3, 1, 2 }, { 5, 3, 1, 2 }) << false;
     QTest::newRow("several bands") << shape(1, 300, 450, { 20, 20 }, { 20, 20 }) << false;
-    // Pixels a power of two apart are copied to others.
+    // Pixels a multiple of 256 channels apart are copied to others.
     QTest::newRow("256 channels") << shape(2, 256, 96, { 15, 8, 3, 2, 1, 1, 1 }, { 15, 8, 3, 2, 1, 1, 1 }) << false;
     QTest::newRow("512 channels, dilated, deep pads")
         << shape(1, 512, 70, { 9, 10, 3, 1, 2, 4, 1 }, { 6, 7, 2, 1, 1, 0, 2 }) << false;

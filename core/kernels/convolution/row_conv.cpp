@@ -241,7 +241,6 @@ private:
         , m_shape(s)
         , m_spread(spread)
         , m_places { s.window.axes[1], spread.inputImage(), spread.inputRow() }
-        , m_pixel(spread.pixel())
         , m_runs(columnRuns(s.window.axes[2]))
         , m_band(bandRows(work))
         , m_order(chainOrder(s))
@@ -284,7 +283,7 @@ private:
     void runRows(
         const Block& b, const float* x, float* y, const float** rows, const SumEpilogue& epilogue) const noexcept
     {
-        const ptrdiff_t stride = m_shape.window.axes[2].stride * m_pixel;
+        const ptrdiff_t stride = m_shape.window.axes[2].stride * m_spread.pixel();
         for (int64_t row = b.firstRow; row < b.lastRow; ++row) {
             m_places.find(x, row, rows);
             PixelRun pixels { .stride = stride, .count = size_t(b.columns.count), .yStride = size_t(m_shape.filters) };
@@ -318,7 +317,7 @@ private:
         for (int64_t ky = 0, i = 0; ky < down.kernel; ++ky)
             for (int64_t kx = 0; kx < across.kernel; ++kx, ++i)
                 taps[i] = rows[ky] && kx >= b.columns.firstTap && kx < b.columns.lastTap
-                    ? rows[ky] + (column * across.stride - across.padBegin + kx * across.dilation) * m_pixel
+                    ? rows[ky] + (column * across.stride - across.padBegin + kx * across.dilation) * m_spread.pixel()
                     : nullptr;
         pixels.taps = taps;
         pixels.y = y + begin;
@@ -328,7 +327,6 @@ private:
     ConvShape m_shape;
     SpreadRows m_spread;
     RowPlaces m_places;
-    int64_t m_pixel; ///< floats from a pixel of the input to the next, as it is read
     std::vector<ColumnRun> m_runs;
     int64_t m_band;
     ChainOrder m_order;
