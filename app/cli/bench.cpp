@@ -24,7 +24,7 @@ namespace {
 struct BenchCommand {
     std::string model, arithmetic = "simulated";
     int64_t warmup = 3, runs = 20;
-    bool allTensors = false, perNode = false;
+    bool allTensors = false, statistics = false, perNode = false;
     DataOptions data;
 };
 
@@ -62,7 +62,7 @@ public:
         , m_opened(opened)
         , m_times(times)
     {
-        if (command.allTensors)
+        if (command.statistics)
             m_statistics.resize(opened.schedule->plan().graph().values().size());
     }
 
@@ -158,6 +158,8 @@ Status checkRuns(const BenchCommand& o)
 {
     if (o.warmup < 0 || o.warmup > 1'000'000)
         return badUse("--warmup must be between 0 and 1000000", "leave it out for 3");
+    if (o.allTensors && o.statistics)
+        return badUse("--all-tensors keeps what --statistics drops", "give one of them");
     if (o.runs < 1 || o.runs > 1'000'000)
         return badUse("--runs must be between 1 and 1000000", "leave it out for 20");
     return {};
@@ -188,7 +190,7 @@ Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common
     QS_CHECK(CarriedState::make(plan, carry)); // names first
     QS_TRY(auto data, openDataFor(model->graph, request, carry));
     QS_TRY(CarriedState state, CarriedState::make(plan, carry, data->initialStates()));
-    std::vector<ValueId> wanted = demanded(*plan, o.allTensors);
+    std::vector<ValueId> wanted = demanded(*plan, o.allTensors || o.statistics);
     for (const ValueId output : state.outputs())
         if (std::ranges::find(wanted, output) == wanted.end())
             wanted.push_back(output);
@@ -220,9 +222,10 @@ Result<int> bench(const BenchCommand& o, Context& context)
     const size_t threads = work.threadCount();
     if (!common.json.empty()) {
         nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.model }, { "arithmetic", o.arithmetic },
-            { "all_tensors", o.allTensors }, { "warmup", o.warmup }, { "runs", o.runs }, { "median_ms", t.medianMs },
-            { "min_ms", t.minMs }, { "max_ms", t.maxMs }, { "threads", threads }, { "load_ms", opened.loadMs },
-            { "plan_ms", opened.planMs }, { "first_run_ms", firstMs }, { "nodes", times->medianJson() } };
+            { "all_tensors", o.allTensors }, { "statistics", o.statistics }, { "warmup", o.warmup }, { "runs", o.runs },
+            { "median_ms", t.medianMs }, { "min_ms", t.minMs }, { "max_ms", t.maxMs }, { "threads", threads },
+            { "load_ms", opened.loadMs }, { "plan_ms", opened.planMs }, { "first_run_ms", firstMs },
+            { "nodes", times->medianJson() } };
         QS_CHECK(writeOutput(
             common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
     }
@@ -247,7 +250,9 @@ Command addBench(CLI::App& app, Context& context)
     addArithmetic(app, o->arithmetic);
     app.add_option("--warmup", o->warmup, "runs before the clock counts (default 3)");
     app.add_option("--runs", o->runs, "runs that count (default 20)");
-    app.add_flag("--all-tensors", o->allTensors, "compute the statistics of every tensor, as a comparison does");
+    app.add_flag("--all-tensors", o->allTensors, "keep every tensor to the end of the run, as run --all-tensors does");
+    app.add_flag("--statistics", o->statistics,
+        "compute the statistics of every tensor and drop it then, as a comparison does; instead of --all-tensors");
     app.add_flag("--per-node", o->perNode, "also print the time that each node takes");
     return [o](Context& c) { return bench(*o, c); };
 }

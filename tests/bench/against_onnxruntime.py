@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Times of quantscope-cli beside ONNX Runtime's, in turns, so that a noisy machine disturbs both alike.
 
-    tests/bench/against_onnxruntime.py run MODEL [--shape NAME=1x3x224x224]... [--data D.npz]
+    tests/bench/against_onnxruntime.py run MODEL [--shape NAME=1x3x224x224]... [--data D.npz] [--all-tensors]
     tests/bench/against_onnxruntime.py observed FLOAT QUANTIZED DATA.npz
         options of both: [--cli build/release/bin/quantscope-cli] [--threads N] [--rounds 5] [--runs 30]
 
 `run`: one sample, ours (`bench`) and their default session with the same number of threads; and the start: load + plan
-beside the creation of their session. `observed`: every tensor of the float and of the quantized model compared, ours
+beside the creation of their session; with --all-tensors both keep every tensor, theirs as outputs. `observed`: every tensor of the float and of the quantized model compared, ours
 (`compare`, its `run` time by sample), theirs all tensors as outputs of both sessions and numpy sums over each pair
 (extremes, squares, error). With --histograms both also make histograms of the values and of the error, ours for its
 HTML report. Pin with taskset. Needs Python with numpy, onnx and onnxruntime.
@@ -29,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def session(model, threads):
+    """Of a path, or of a model's bytes."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
@@ -77,13 +78,15 @@ def run(arguments):
     command = ["bench", arguments.model, "--warmup", "3", "--runs", str(arguments.runs)]
     command += [word for s in arguments.shape for word in ("--shape", s)]
     command += ["--data", arguments.data] if arguments.data else []
+    command += ["--all-tensors"] if arguments.all_tensors else []
+    model = with_all_outputs(arguments.model) if arguments.all_tensors else arguments.model
     mine, theirs, my_least, their_least, my_start, their_start = [], [], [], [], [], []
     for _ in range(arguments.rounds):
         j = ours(arguments, command)
         mine.append(j["median_ms"])
         my_least.append(j["min_ms"])
         my_start.append(j["load_ms"] + j["plan_ms"])
-        sess, created = session(arguments.model, arguments.threads)
+        sess, created = session(model, arguments.threads)
         times = timed(sess, feed_of(sess, arguments), arguments.runs)
         theirs.append(statistics.median(times))
         their_least.append(min(times))
@@ -95,7 +98,8 @@ def run(arguments):
     report(f"{name}, start", my_start, their_start)
 
 
-def all_outputs(path, threads):
+def with_all_outputs(path):
+    """The bytes of the model whose nodes' outputs are all its own."""
     model = onnx.load(path)
     known = {o.name for o in model.graph.output}
     constants = {i.name for i in model.graph.initializer}
@@ -105,10 +109,11 @@ def all_outputs(path, threads):
         for name in node.output:
             if name and name not in known and name not in constants and name in types:
                 model.graph.output.append(types[name])
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
-    sess = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return model.SerializeToString()
+
+
+def all_outputs(path, threads):
+    sess, _ = session(with_all_outputs(path), threads)
     return sess, [o.name for o in sess.get_outputs()]
 
 
@@ -167,6 +172,7 @@ def main():
         p.add_argument("--runs", type=int, default=30)
     one.add_argument("--shape", action="append", default=[])
     one.add_argument("--data")
+    one.add_argument("--all-tensors", action="store_true")
     two.add_argument("--histograms", action="store_true")
     two.add_argument("quantized")
     two.add_argument("data")

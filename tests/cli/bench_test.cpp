@@ -28,6 +28,7 @@ private slots:
         QTest::addColumn<QStringList>("options");
         QTest::newRow("random data") << QStringList { kFloat, "--shape", "image=1x1x8x8" };
         QTest::newRow("every tensor") << QStringList { kQdq, "--all-tensors", "--shape", "image=1x1x8x8" };
+        QTest::newRow("statistics") << QStringList { kQdq, "--statistics", "--shape", "image=1x1x8x8" };
         QTest::newRow("given data") << QStringList { kFloat, "--data", kData, "--limit", "3", "--threads", "1" };
     }
     void jsonHasTheAgreedKeys()
@@ -39,6 +40,8 @@ private slots:
             QVERIFY2(j.contains(key) && j[key].is_number() && j[key].get<double>() > 0, key);
         QVERIFY(j["min_ms"] <= j["median_ms"] && j["median_ms"] <= j["max_ms"]);
         QCOMPARE(j["runs"].get<int>(), 5);
+        QCOMPARE(j["all_tensors"].get<bool>(), options.contains("--all-tensors"));
+        QCOMPARE(j["statistics"].get<bool>(), options.contains("--statistics"));
         QVERIFY(j["threads"].get<int>() >= 1);
         QVERIFY(!j["nodes"].empty());
         for (const json& node : j["nodes"])
@@ -61,6 +64,7 @@ private slots:
         QTest::newRow("no runs") << QStringList { "--runs", "0" } << "--runs";
         QTest::newRow("negative warm-up") << QStringList { "--warmup", "-1" } << "--warmup";
         QTest::newRow("no such arithmetic") << QStringList { "--arithmetic", "fuzzy" } << "fuzzy";
+        QTest::newRow("kept and dropped") << QStringList { "--all-tensors", "--statistics" } << "--statistics";
         QTest::newRow("no threads") << QStringList { "--threads", "0" } << "--threads";
     }
     void badUse()

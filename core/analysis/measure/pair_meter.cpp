@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/pair_meter.h"
 
+#include "core/kernels/elementwise/unary.h"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -121,8 +123,7 @@ const float* PairMeter::activated(const PairRun& block) const
     if (!block.activation.bounded())
         return block.p;
     float* const a = m_scratch.data() + kBlock;
-    for (size_t i = 0; i < block.n; ++i)
-        a[i] = std::clamp(block.p[i], block.activation.low, block.activation.high);
+    unaryFast(UnaryOp::Clip, { .low = block.activation.low, .high = block.activation.high }, block.p, a, block.n);
     return a;
 }
 
