@@ -104,6 +104,7 @@ private slots:
     void selectionOutOfRangeIsDropped();
     void pointsAreMarkedAndChosen();
     void channelsAndMaps();
+    void oneRowOfAMapIsPainted();
     void plotsWithoutRoomStaySilent();
     void drawsWhenPainted();
     void zoomSurvivesAnotherHeight();
@@ -322,6 +323,27 @@ void TestPlots::channelsAndMaps()
     const QTemporaryDir folder;
     QVERIFY(map.exportTo(folder.filePath("map.png")));
     QVERIFY(channels.exportTo(folder.filePath("channels.svg")));
+}
+
+void TestPlots::oneRowOfAMapIsPainted()
+{
+    for (const auto& [rows, columns] : { std::pair<size_t, size_t>(1, 4), { 4, 1 }, { 1, 1 }, { 2, 2 } }) {
+        HeatMap map;
+        map.resize(400, 300);
+        map.setStyle({});
+        HeatData cells;
+        cells.rows = rows;
+        cells.columns = columns;
+        cells.values.assign(rows * columns, 1);
+        cells.colour = [](double) { return QColor(Qt::red); };
+        map.setData(cells);
+        const QImage image = map.grab().toImage().convertToFormat(QImage::Format_RGB32);
+        size_t red = 0;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                red += image.pixelColor(x, y) == QColor(Qt::red);
+        QVERIFY2(red * 3 > size_t(image.width()) * size_t(image.height()), qPrintable(QString::number(red)));
+    }
 }
 
 void TestPlots::plotsWithoutRoomStaySilent()

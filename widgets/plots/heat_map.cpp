@@ -23,6 +23,20 @@ QCPColorGradient gradientOf(const ColourOf& colour)
     return gradient;
 }
 
+/// Rows or columns as they are drawn.
+struct Cells {
+    int count = 0, each = 1; ///< how many, and for each of the data
+    QCPRange centres; ///< of the first and the last
+};
+
+/// One row is drawn as two halves: the map takes the size of a cell from the distance of two.
+Cells cellsOf(size_t count, double step)
+{
+    if (count == 1)
+        return { 2, 2, QCPRange(step / 4 - 0.5, step * 3 / 4 - 0.5) };
+    return { int(count), 1, QCPRange(step / 2 - 0.5, (double(count) - 0.5) * step - 0.5) };
+}
+
 } // namespace
 
 HeatMap::HeatMap(QWidget* parent)
@@ -66,15 +80,13 @@ void HeatMap::rebuild()
     useLinearTicks(*plot().yAxis, TickNumbers::Whole);
     setAxisLabel(*plot().xAxis, m_data.columnName);
     setAxisLabel(*plot().yAxis, m_data.rowName);
-    const int rows = int(m_data.rows), columns = int(m_data.columns);
-    m_map->data()->setSize(columns, rows);
-    const double down = m_data.rowStep, across = m_data.columnStep;
-    // centres of the first and last cell
-    m_map->data()->setRange(QCPRange(across / 2 - 0.5, (columns - 0.5) * across - 0.5),
-        QCPRange(down / 2 - 0.5, (rows - 0.5) * down - 0.5));
-    for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c)
-            m_map->data()->setCell(c, r, m_data.values[size_t(r) * m_data.columns + size_t(c)]);
+    const Cells rows = cellsOf(m_data.rows, m_data.rowStep), columns = cellsOf(m_data.columns, m_data.columnStep);
+    m_map->data()->setSize(columns.count, rows.count);
+    m_map->data()->setRange(columns.centres, rows.centres);
+    for (int r = 0; r < rows.count; ++r)
+        for (int c = 0; c < columns.count; ++c)
+            m_map->data()->setCell(
+                c, r, m_data.values[size_t(r / rows.each) * m_data.columns + size_t(c / columns.each)]);
     m_map->setGradient(gradientOf(m_data.colour));
     m_map->setDataRange(QCPRange(m_data.low, m_data.high));
     resetView();

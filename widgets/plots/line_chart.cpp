@@ -84,6 +84,9 @@ void LineChart::placeTickNames()
     size_t step = (last - first) / room + 1;
     while (step < last - first && (last - first) % step != 0) // both ends have names
         ++step;
+    const auto half = [&](size_t i) { return metrics.horizontalAdvance(m_data.ticks[i]) / 2; };
+    if (step > last - first && half(first) + kTickGap + half(last) <= width() - kBesideAxes)
+        step = std::max<size_t>(last - first, 1); // nothing between them
     names->clear();
     for (size_t i = first; i <= last; i += step)
         names->addTick(double(i), m_data.ticks[i]);
