@@ -254,6 +254,14 @@ private:
 
 } // namespace
 
+size_t nodesAmong(const FoldedGraph& graph, std::span<const uint32_t> boxes)
+{
+    return size_t(std::ranges::count_if(boxes, [&](uint32_t box) {
+        const DisplayBox::Kind kind = graph.boxes[box].kind;
+        return kind != DisplayBox::Kind::Input && kind != DisplayBox::Kind::Output;
+    }));
+}
+
 FoldedGraph foldGraph(
     const Graph& graph, const QuantView& quant, const ConstantLookup& constants, const DimsLookup& dims, FoldMode mode)
 {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,9 @@ private:
         return index < map.size() && map[index] != kNoBox ? std::optional(map[index]) : std::nullopt;
     }
 };
+
+/// How many of these boxes are no inputs or outputs of the model.
+size_t nodesAmong(const FoldedGraph& graph, std::span<const uint32_t> boxes);
 
 /// Sizes of a value, nullopt when unknown (inferred ones; null function: what the file declares).
 using DimsLookup = std::function<std::optional<Dims>(ValueId)>;

@@ -94,12 +94,9 @@ private:
         box.group = group;
         box.title = of.title;
         const auto members = std::span(m_grouping.order).subspan(of.first, of.end - of.first);
-        const auto count = static_cast<uint32_t>(std::ranges::count_if(members, [&](uint32_t b) {
-            const DisplayBox::Kind kind = m_whole.boxes[b].kind;
-            return kind != DisplayBox::Kind::Input && kind != DisplayBox::Kind::Output;
-        }));
+        const size_t count = nodesAmong(m_whole, members);
         const bool run = of.kind == BoxGroup::Kind::Run;
-        const uint32_t nodes = run ? count / of.blocks : count;
+        const size_t nodes = run ? count / of.blocks : count;
         box.subtitle = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") + (run ? " each" : "");
         return box;
     }

@@ -64,7 +64,7 @@ QString boxKind(const GraphContent& content, const DisplayBox& box)
     case DisplayBox::Kind::Output:
         return tr("model output");
     case DisplayBox::Kind::Group:
-        return tr("group of %1").arg(box.members.size());
+        return tr("group of %1").arg(nodesAmong(content.whole, box.members));
     case DisplayBox::Kind::Operator:
         break;
     }

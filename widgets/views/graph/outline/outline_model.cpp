@@ -188,7 +188,9 @@ QString OutlineModel::textOfGroup(const Item& item, int column) const
     case Name:
         return toQt(group.title);
     case Kind:
-        return tr("group of %1").arg(group.end - group.first);
+        return tr("group of %1")
+            .arg(nodesAmong(
+                m_content->whole, std::span(m_content->grouping.order).subspan(group.first, group.end - group.first)));
     case Number:
         return m_numbers.ofBoxes.empty() ? QString() : numberOfGroup(*item.group);
     default:
