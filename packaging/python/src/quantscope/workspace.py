@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
+import weakref
 from typing import Optional
 
 _MEMORY = "/dev/shm"
+_PREFIX = "quantscope-"
+_LOCK = ".lock"  # held by the process that made the folder, for as long as it lives
 
 
 def _memory_folder(size: int) -> Optional[str]:
@@ -22,13 +26,54 @@ def _memory_folder(size: int) -> Optional[str]:
     return None
 
 
+def _locked(path: str, create: bool = False) -> Optional[int]:
+    """An open file that holds the lock of a folder; None where somebody else does, or there is none."""
+    name = os.path.join(path, _LOCK)
+    try:
+        handle = os.open(name, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.exists(name):  # not removed meanwhile by who thought it left behind
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None
+
+
+def _sweep(folder: str) -> None:
+    """Removes what processes left behind that were killed: memory is not given back otherwise."""
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(_PREFIX)]
+    except OSError:
+        return
+    for path in (os.path.join(folder, name) for name in names):
+        lock = _locked(path)
+        if lock is not None:
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
+
+
+def _remove(path: str, lock: Optional[int], owner: int) -> None:
+    if os.getpid() != owner:  # a copy of the process that ends: the folder is not its own
+        return
+    shutil.rmtree(path, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)
+
+
 class Workspace:
     """A folder that is removed when it is closed, or when nobody knows it any more."""
 
     def __init__(self, size: int = 0, parent: Optional[str] = None) -> None:
         """`size`: bytes that will be written, about. `parent`: the folder that it is made in."""
-        self._folder = tempfile.TemporaryDirectory(prefix="quantscope-", dir=parent or _memory_folder(size))
-        self.path = self._folder.name
+        folder = parent or _memory_folder(size)
+        if folder == _MEMORY:
+            _sweep(folder)
+        self.path = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
+        self._finalizer = weakref.finalize(self, _remove, self.path, _locked(self.path, create=True), os.getpid())
 
     def file(self, name: str) -> str:
         """Path of a file in it."""
@@ -36,7 +81,7 @@ class Workspace:
 
     def close(self) -> None:
         """Removes it with all that is in it."""
-        self._folder.cleanup()
+        self._finalizer()
 
     def __enter__(self) -> Workspace:
         return self
