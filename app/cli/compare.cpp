@@ -238,6 +238,7 @@ FileRoles filesOfCompare(const CompareCommand& o, const Files& files, const Inpu
         used.reads(path, files.quantPaths.size() > 1 ? "a quantized model" : "the quantized model");
     addFilesOf(used, DataRequest { o.ladder.framework, {}, {}, {}, {} }, "what the framework computed");
     addFilesOf(used, DataRequest { o.ladder.device, {}, {}, {}, {} }, "what the device computed");
+    addTokenizer(used, o.decoding.tokenizer);
     addFilesOf(used, o.recipe);
     addFilesOf(used, o.output);
     addFilesOf(used, common);

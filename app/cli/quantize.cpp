@@ -188,6 +188,7 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
         QS_TRY(request, dataRequest(o.data, context.common));
     }
     FileRoles files = filesOfQuantize(o, context.common);
+    addFilesOf(files, task.chosen.recipe, o.floatPath);
     QS_CHECK(checkFiles(files));
     QS_TRY(inputs.model, importModel(o.floatPath, task.work.memoryBytes()));
     addFilesOf(files, *inputs.model, "the float model");
@@ -196,6 +197,8 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     if (!o.like.empty()) {
         QS_TRY(const ChosenRecipe example, likeExample(o, context, inputs));
         QS_TRY(task.chosen, chosenRecipe(o.recipe, example));
+        addFilesOf(files, task.chosen.recipe, o.floatPath);
+        QS_CHECK(files.check());
     }
     inputs.recipe = task.chosen.recipe;
     task.warnings = inputs.model->warnings;

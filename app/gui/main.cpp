@@ -2,6 +2,7 @@
 #include "app/gui/command_line.h"
 #include "app/gui/completion.h"
 #include "app/gui/logout.h"
+#include "core/base/files/file_roles.h"
 #include "core/base/files/out_of_memory.h"
 #include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
@@ -101,6 +102,12 @@ qs::Status choosePlatform(const qs::GuiOptions& options)
 
 int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
 {
+    qs::FileRoles files;
+    files.reads(options.saved.framework, "what the framework computed");
+    files.reads(options.saved.device, "what the device computed");
+    files.writes(options.screenshot.toStdString(), "the picture");
+    if (const qs::Status free = files.check(); !free.ok())
+        return report(free.issue());
     int code = 0;
     const auto fail = [&code](const qs::Issue& issue) {
         code = report(issue);

@@ -52,6 +52,8 @@ Result<AgentSession*> AgentDesk::open(Inputs inputs, const WorkContext& work)
     return sharedSession({}, work);
 }
 
+void AgentDesk::alsoReadTokenizer(const std::string& path) { addTokenizer(m_alsoRead, path); }
+
 /// Also of sessions that will be gone.
 void AgentDesk::noteRead(const AgentSession& session)
 {
@@ -120,8 +122,10 @@ Result<std::string> AgentDesk::placeFor(
     const std::vector<std::string> beside = model ? filesBeside(place) : std::vector<std::string>();
     for (const std::string& neighbour : beside)
         QS_CHECK(m_folders.check(neighbour));
-    for (const auto& [opened, read] : m_read) {
-        FileRoles files = read;
+    std::vector<FileRoles> all { m_alsoRead };
+    for (const auto& [opened, read] : m_read)
+        all.push_back(read);
+    for (FileRoles& files : all) {
         files.writes(place, role);
         for (const std::string& neighbour : beside)
             files.writesBeside(neighbour, "what belongs to " + role);

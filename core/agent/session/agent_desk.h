@@ -48,6 +48,9 @@ public:
     Result<std::string> placeFor(const std::string& path, const std::string& role, bool overwrite,
         const WorkContext& work, bool model = false) const;
     void wrote(const std::string& path) { m_written.insert(path); }
+    /// A file that was read beside those of a session: no result may take its place either.
+    void alsoRead(const std::string& path, const std::string& role) { m_alsoRead.reads(path, role); }
+    void alsoReadTokenizer(const std::string& path);
 
 private:
     struct Entry {
@@ -66,6 +69,7 @@ private:
     std::unique_ptr<SharedSession> m_shared; ///< null: sessions of its own
     std::vector<Entry> m_entries;
     std::map<std::string, FileRoles> m_read; ///< by what was opened, also of sessions that are gone
+    FileRoles m_alsoRead;
     std::set<std::string> m_written;
     std::string m_current, m_sharedKey;
     size_t m_opened = 0, m_uses = 0;

@@ -42,9 +42,13 @@ Result<const AgentJson*> kept(
     return &session.measured->answer;
 }
 
-Result<std::string> tokenizerPath(const AgentDesk& desk, const ToolArguments& a)
+Result<std::string> tokenizerPath(AgentDesk& desk, const ToolArguments& a)
 {
-    return a.has("tokenizer") ? desk.folders().existing(a.text("tokenizer")) : Result<std::string>(std::string());
+    if (!a.has("tokenizer"))
+        return std::string();
+    QS_TRY(const std::string path, desk.folders().existing(a.text("tokenizer")));
+    desk.alsoReadTokenizer(path);
+    return path;
 }
 
 Result<std::optional<TokenWords>> wordsOf(const std::string& tokenizer)

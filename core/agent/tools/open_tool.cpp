@@ -40,7 +40,7 @@ Result<std::string> dataArgument(const AgentDesk& desk, const ToolArguments& a, 
     return path;
 }
 
-Result<std::optional<Recipe>> recipeArgument(const AgentDesk& desk, const ToolArguments& a)
+Result<std::optional<Recipe>> recipeArgument(AgentDesk& desk, const ToolArguments& a)
 {
     if (!a.has("recipe") && !a.has("recipe_file"))
         return std::optional<Recipe>();
@@ -57,6 +57,7 @@ Result<std::optional<Recipe>> recipeArgument(const AgentDesk& desk, const ToolAr
     } else {
         QS_TRY(const std::string path, desk.folders().existing(a.text("recipe_file")));
         QS_TRY(recipe, readRecipe(path));
+        desk.alsoRead(path, "the recipe");
     }
     return recipe;
 }
@@ -90,7 +91,7 @@ Result<DataRequest> calibrationRequest(const AgentDesk& desk, const ToolArgument
     return data;
 }
 
-Result<Inputs> inputsOf(const AgentDesk& desk, const ToolArguments& a)
+Result<Inputs> inputsOf(AgentDesk& desk, const ToolArguments& a)
 {
     Inputs inputs;
     static_cast<RunSettings&>(inputs) = desk.settings();

@@ -25,17 +25,34 @@ template <class Visit> void forEachModel(const Snapshot& snapshot, const std::st
         forEachModel(*snapshot.other->snapshot, kOtherModel, visit);
 }
 
-/// It lies where the recipe says, or beside the float model.
-void addCodes(FileRoles& files, const std::string& path, const std::string& floatPath)
+/// Files of these names beside another, where there are any.
+void addBeside(FileRoles& files, const std::string& path, std::initializer_list<const char*> names)
 {
-    const std::string role = "the model that the recipe takes codes from";
-    if (path.empty())
-        return;
-    files.reads(path, role);
-    files.reads((std::filesystem::path(floatPath).parent_path() / path).string(), role);
+    std::error_code none;
+    for (const char* name : names)
+        if (const auto beside = std::filesystem::path(path).parent_path() / name; std::filesystem::exists(beside, none))
+            files.reads(beside.string(), "the configuration beside " + path);
 }
 
 } // namespace
+
+void addFilesOf(FileRoles& files, const Recipe& recipe, const std::string& floatPath)
+{
+    const std::string& codes = recipe.codes.file;
+    const std::string role = "the model that the recipe takes codes from";
+    if (codes.empty())
+        return;
+    files.reads(codes, role);
+    files.reads((std::filesystem::path(floatPath).parent_path() / codes).string(), role);
+}
+
+void addTokenizer(FileRoles& files, const std::string& path)
+{
+    if (path.empty())
+        return;
+    files.reads(path, "the tokenizer");
+    addBeside(files, path, { "tokenizer_config.json" });
+}
 
 void addFilesOf(FileRoles& files, const DataRequest& request, const std::string& role)
 {
@@ -46,14 +63,17 @@ void addFilesOf(FileRoles& files, const DataRequest& request, const std::string&
         files.readsBelow(request.spec, "a file of " + role, mayHoldData);
     else
         files.reads(request.spec, role);
-    files.reads(
-        request.preprocess, textPositions(request) > 0 ? "the tokenizer" : "what says how pictures become inputs");
+    if (textPositions(request) > 0)
+        addTokenizer(files, request.preprocess);
+    else
+        files.reads(request.preprocess, "what says how pictures become inputs");
 }
 
 void addFilesOf(FileRoles& files, const Model& model, const std::string& role)
 {
     for (const auto& file : filesOf(model))
         files.reads(file->path(), file->path() == model.path ? role : "the weights of " + role);
+    addBeside(files, model.path, { "genai_config.json", "tokenizer.json", "tokenizer_config.json" });
 }
 
 void addFilesOf(FileRoles& files, const Inputs& inputs)
@@ -63,7 +83,7 @@ void addFilesOf(FileRoles& files, const Inputs& inputs)
     files.reads(inputs.other.path, kOtherModel);
     for (const auto& recipe : { inputs.recipe, inputs.other.recipe })
         if (recipe)
-            addCodes(files, recipe->codes.file, inputs.floatPath);
+            addFilesOf(files, *recipe, inputs.floatPath);
     files.reads(inputs.rangesPath, "the ranges to take");
     files.reads(inputs.mapPath, "the pairs made by hand");
     files.reads(inputs.classNamesPath, "the names of classes");
