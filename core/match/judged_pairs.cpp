@@ -22,6 +22,25 @@ bool axesDiffer(const GraphPair& g, const ValuePair& pair)
     return false;
 }
 
+/// Made by an operator that has its channels last, as ONNX Runtime's optimizer makes of others, or of such a value.
+bool hasChannelsLast(const CanonicalGraph& g, ValueId value)
+{
+    constexpr size_t kMost = 32; // nodes that are looked back
+    for (size_t i = 0; i < kMost; ++i) {
+        const NodeId producer = g.graph().value(value).producer;
+        if (!producer.valid())
+            return false;
+        const Node& node = g.graph().node(producer);
+        if (node.opType == "NhwcMaxPool" || node.attributes.integer("channels_last", 0) != 0)
+            return true;
+        const auto inputs = g.dataInputs(producer);
+        if (inputs.empty() || node.opType == "Transpose" || node.opType == "Reshape")
+            return false;
+        value = inputs[0];
+    }
+    return false;
+}
+
 class Judge {
 public:
     Judge(const GraphPair& g, std::vector<ValuePair>& pairs)
@@ -45,7 +64,8 @@ private:
         const Verdict verdict = m_g.evidence->verdict(pair.floatValue, bounded ? before : pair.quantValue);
         if (verdict == Verdict::Different && !isReplaced(pair) && !moveBefore(pair))
             return false;
-        if (verdict == Verdict::Unknown && axesDiffer(m_g, pair))
+        const bool turned = hasChannelsLast(m_g.f, pair.floatValue) != hasChannelsLast(m_g.q, pair.quantValue);
+        if (verdict == Verdict::Unknown && (turned || axesDiffer(m_g, pair)))
             return false;
         pair.confidence
             = confidenceOf(pair.method, verdict == Verdict::Unknown ? Proof::None : proof(), pair.confidence);

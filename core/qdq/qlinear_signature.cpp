@@ -81,6 +81,12 @@ bool movesElements(const Node& node)
     return node.opType == "Resize" && node.attributes.text("mode", "nearest") == "nearest";
 }
 
+bool keepsParams(const Node& node)
+{
+    const bool makes = node.is("Resize") || node.is("Pad") || node.is("Upsample");
+    return movesElements(node) || (makes && node.hasInput(0) && node.hasOutput(0));
+}
+
 bool isQuantizeLinear(const Node& node) { return known(node) && node.opType == "QuantizeLinear"; }
 bool isDequantizeLinear(const Node& node) { return known(node) && node.opType == "DequantizeLinear"; }
 

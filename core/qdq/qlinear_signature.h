@@ -32,6 +32,9 @@ std::string floatOpType(const Node& node);
 /// the first output are there.
 bool movesElements(const Node& node);
 
+/// The same, and those that make elements from such codes or put some beside them: Resize of any mode, Pad.
+bool keepsParams(const Node& node);
+
 bool isQuantizeLinear(const Node& node);
 bool isDequantizeLinear(const Node& node);
 

@@ -53,7 +53,7 @@ void visit(QuantScan& scan, NodeId id)
         scanIntegerProduct(scan, node);
     } else if (passesCodes(node) && node.hasInput(0)) {
         scanPassedCodes(scan, id);
-    } else if (movesElements(node) && node.hasInput(0)) {
+    } else if (keepsParams(node)) {
         scanMovedCodes(scan, id);
     }
 }

@@ -90,6 +90,7 @@ private:
     void channelsFirst(size_t at, size_t slot, size_t rank); ///< of the data in `slot` and of the result
     void computeFloat(size_t at, const std::string& type, const std::string& domain, std::vector<std::string> inputs);
     void addBehind(size_t at, const std::string& constant);
+    bool bypassPad(size_t at, const Node& node);
     void bound(size_t at, const Node& node);
 
     const ComparePair& m_pair;

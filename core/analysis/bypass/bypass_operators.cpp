@@ -6,6 +6,7 @@
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
+#include <algorithm>
 #include <string_view>
 
 /// Operators on codes become the float operators that they stand for.
@@ -42,6 +43,8 @@ bool BypassBuilder::bypassOperator(size_t at, const Node& node)
         return bypassEmbedding(at, node);
     if (node.is("Gather"))
         return bypassTableReader(at, node);
+    if (node.is("Pad"))
+        return bypassPad(at, node);
     return qlinearSignature(node) ? bypassQLinear(at, node) : true;
 }
 
@@ -126,6 +129,28 @@ bool BypassBuilder::bypassQLinear(size_t at, const Node& node)
     return true;
 }
 
+/// What codes are padded with is a code, too.
+bool BypassBuilder::bypassPad(size_t at, const Node& node)
+{
+    constexpr size_t kFiller = 2;
+    const auto index = m_pair.quantView->ofQuantized(node.outputs[0]);
+    const NodeId self = m_plan.graph().value(node.outputs[0]).producer;
+    if (!index || quantizer(*index).quantize != self || node.attributes.text("mode", "constant") != "constant")
+        return true;
+    const QuantParams& params = quantizer(*index).params;
+    const bool given = node.hasInput(kFiller);
+    const Tensor* filler = given ? m_plan.constant(node.inputs[kFiller]) : nullptr;
+    if (params.scale.size() != 1 || (given && (!filler || filler->count() != 1)))
+        return refuse(node, "pads codes with what is not known");
+    const Tensor code = filler ? *filler : Tensor::of<int32_t>({}, { 0 });
+    const std::string name = nameOf(node.outputs[0]) + "_filler";
+    m_draft.setConstant(name, Tensor::of<float>({}, dequantized(code, params)));
+    std::vector<std::string>& inputs = m_draft.nodes[at].inputs;
+    inputs.resize(std::max(inputs.size(), kFiller + 1));
+    inputs[kFiller] = name;
+    return true;
+}
+
 /// The activation that the operator's output range stands for.
 void BypassBuilder::bound(size_t at, const Node& node)
 {
@@ -133,7 +158,8 @@ void BypassBuilder::bound(size_t at, const Node& node)
     const PairActivation bounds = index ? activationOf(*index) : PairActivation {};
     if (!bounds.bounded())
         return;
-    const std::string value = nameOf(node.outputs[0]), inner = unboundedName(value);
+    const std::string value = m_draft.nodes[at].outputs[0]; // before what turns it back, where channels are last
+    const std::string inner = unboundedName(value);
     m_draft.nodes[at].outputs[0] = inner;
     DraftNode clip;
     clip.name = value + "_bounds";

@@ -166,8 +166,11 @@ private:
                 return false; // a bias that stands elsewhere
             const std::string name = node.outputs[0] + "_stored_" + std::to_string(slot);
             const bool exchange = old && old->rank() == 2 && isExchanged(pair);
-            const Tensor fitting = old ? convertedTo(*now, old->dtype()) : *now;
-            m_to.setConstant(name, exchange ? exchangedAxes(fitting) : old ? fitting.reshaped(old->shape()) : fitting);
+            if (exchange && (now->rank() != 2 || !isFloat(now->dtype())))
+                return false;
+            const Tensor turned = exchange ? exchangedAxes(convertedTo(*now, DType::Float32)) : *now;
+            const Tensor fitting = old ? convertedTo(turned, old->dtype()) : turned;
+            m_to.setConstant(name, exchange || !old ? fitting : fitting.reshaped(old->shape()));
             node.inputs[slot] = name;
         }
         return true;

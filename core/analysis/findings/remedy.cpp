@@ -18,10 +18,10 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+constexpr std::array<std::string_view, 18> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
     "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations", "keep_activations",
     "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize", "fuse_gemm", "calibrate",
-    "activation_type" };
+    "activation_type", "smooth_quant" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -88,6 +88,8 @@ std::string optionOf(const Remedy& remedy)
         return "--format dynamic";
     case RemedyKind::Equalize:
         return "--equalize --data DATA";
+    case RemedyKind::SmoothQuant:
+        return "--smooth-quant --data DATA";
     case RemedyKind::FuseGemm:
         return "--preparation +fuse_gemm";
     case RemedyKind::Calibrate:
@@ -161,6 +163,10 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::Equalize:
         recipe = recalibrated(std::move(recipe), floatModel); // activations are others then
         recipe.corrections.equalize = true;
+        break;
+    case RemedyKind::SmoothQuant:
+        recipe = recalibrated(std::move(recipe), floatModel);
+        recipe.smoothQuant = true;
         break;
     case RemedyKind::FuseGemm:
         return withGemm(std::move(recipe), floatModel);

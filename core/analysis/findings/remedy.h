@@ -33,6 +33,7 @@ enum class RemedyKind {
     FuseGemm, ///< a product and the sum behind it become one before quantizing; in a file: nothing between them
     Calibrate, ///< another calibrator finds the ranges of all activations
     ActivationType, ///< of all activations, whose ranges stay
+    SmoothQuant, ///< large channels of activations move into the weights that read them, before calibrating anew
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 

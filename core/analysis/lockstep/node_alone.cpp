@@ -13,12 +13,15 @@ namespace qs {
 
 namespace {
 
+/// The node on codes whose value before rounding is the pair's; invalid where it is another one.
+NodeId unroundedOf(const PairPlan& plan) { return plan.unrounded.valid() ? plan.unrounded : plan.beforeRounding; }
+
 /// The node whose work the pair's value is, before its output quantizer.
 NodeId nodeOf(const ComparePair& pair, const PairPlan& plan)
 {
-    if (plan.unrounded.valid()) {
-        const FusedUnit* unit = pair.quantPlan->unit(plan.unrounded);
-        return unit ? unit->node : plan.unrounded;
+    if (const NodeId offers = unroundedOf(plan); offers.valid()) {
+        const FusedUnit* unit = pair.quantPlan->unit(offers);
+        return unit ? unit->node : offers;
     }
     const ValueId made = plan.p.valid() ? plan.p : plan.y;
     return pair.quantPlan->graph().value(made).producer;
@@ -59,7 +62,8 @@ std::optional<std::vector<AloneInput>> inputsOf(const ComparePair& pair, NodeId 
             continue;
         }
         const Quantizer& q = pair.quantView->quantizers()[*quantizer];
-        if (q.dynamic || q.params.scale.size() != 1 || q.params.codes().high <= q.params.codes().low)
+        const bool packed = q.codes == in && dtypeBits(q.params.dtype) < 8;
+        if (q.dynamic || q.params.scale.size() != 1 || packed || q.params.codes().high <= q.params.codes().low)
             return std::nullopt;
         list.push_back({ i, found->floatValue, &q.params, q.codes == in });
     }
@@ -130,15 +134,16 @@ void measureNodeAlone(const ComparePair& pair, const PairPlan& plan, const Execu
     std::vector<Tensor> outputs(node.outputs.size());
     StepContext context(pointers, outputs, pool);
     Tensor unrounded;
-    const bool asks = plan.unrounded.valid() && lowered.offersUnrounded;
+    const bool before = unroundedOf(plan).valid(), asks = before && lowered.offersUnrounded;
     if (asks)
         context.askUnrounded(&unrounded);
     if (!lowered.run(context).ok())
         return;
-    const ValueId made = plan.unrounded.valid() ? node.outputs[0] : plan.p.valid() ? plan.p : plan.y;
+    const ValueId made = before ? node.outputs[0] : plan.p.valid() ? plan.p : plan.y;
     const auto slot = std::ranges::find(node.outputs, made) - node.outputs.begin();
     const Tensor& result = asks ? unrounded : outputs[size_t(slot) < outputs.size() ? size_t(slot) : 0];
-    if (!result.valid() || result.count() != x.count())
+    const bool rounded = before && !asks && !isFloat(result.dtype()); // codes, which the pair is not
+    if (!result.valid() || result.count() != x.count() || rounded)
         return;
     // An integer output without an offer before rounding (MaxPool on codes) is compared as it is.
     const auto a = toFloats(x);

@@ -39,13 +39,26 @@ size_t quantizedBehind(const Graph& graph, const Comparison& c, ValueId value)
     return SIZE_MAX;
 }
 
+/// The node itself, and the sum of a product and its bias, which may be one operator.
+bool isWorkOf(const Graph& graph, NodeId reader, NodeId node)
+{
+    if (node == reader)
+        return true;
+    const Node& product = graph.node(reader);
+    if (!node.valid() || !product.is("MatMul") || !product.hasOutput(0) || !graph.node(node).is("Add"))
+        return false;
+    const auto& uses = graph.value(product.outputs[0]).uses;
+    return uses.size() == 1 && uses[0].node == node;
+}
+
 /// Largest growth of the noise in what reads the value; the row of that.
 const ActivationRow* worstReader(const Graph& graph, const Comparison& c, ValueId value)
 {
     const ActivationRow* worst = nullptr;
     for (const auto& use : graph.value(value).uses)
         for (const ActivationRow& row : c.activations)
-            if (row.floatNode == use.node && row.increaseDb && (!worst || *row.increaseDb > *worst->increaseDb))
+            if (row.increaseDb && isWorkOf(graph, use.node, row.floatNode)
+                && (!worst || *row.increaseDb > *worst->increaseDb))
                 worst = &row;
     return worst;
 }
@@ -79,8 +92,10 @@ void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vect
         f.evidence = { evidence("range_ratio", *weight.rangeRatio), evidence("increase_db", *reader->increaseDb, "dB"),
             evidence("sqnr_db", reader->accumulated.sqnrDb.value_or(0), "dB") };
         f.confidence = 0.8;
-        f.remedy = "Equalize the ranges of weights across layers before quantizing.";
-        f.change = { RemedyKind::Equalize, row.node, row.name, 0, 0, 0 };
+        const bool normalized = maker.opType.ends_with("Normalization");
+        f.remedy = normalized ? "Move the large channels into the weights that read them (SmoothQuant)."
+                              : "Equalize the ranges of weights across layers before quantizing.";
+        f.change = { normalized ? RemedyKind::SmoothQuant : RemedyKind::Equalize, row.node, row.name, 0, 0, 0 };
         found.push_back(std::move(f));
     }
 }

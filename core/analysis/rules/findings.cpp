@@ -76,6 +76,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findCoarseWeights(pair, c, found);
     findWeightsDiffer(pair, c, found);
     findWrongBiases(pair, c, found);
+    findSharedBiases(pair, c, found);
     findSaturatingAccumulation(c, found);
     findImplementationDiffers(c, found);
     findForms(pair, found);

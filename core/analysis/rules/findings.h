@@ -31,6 +31,7 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
 void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found);
 void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found);
 void findForms(const ComparePair& pair, std::vector<Finding>& found);

@@ -53,6 +53,7 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::ExtremeConstant, "", "Extreme constants rule the scales of {0} tensors",
         "Keep extreme constants in float (the preset does), or leave these nodes out." },
     { Rule::WrongBiasScale, "wrong", "{0} biases are wrong", "" },
+    { Rule::WrongBiasScale, "shared", "{0} biases are stored in another node's scale", "" },
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },
     { Rule::SaturatingAccumulation, "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },
     { Rule::SaturatingAccumulation, "this CPU", "Sums of {0} operators can saturate on this CPU, which has no VNNI",

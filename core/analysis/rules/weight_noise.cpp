@@ -16,10 +16,35 @@ namespace {
 
 constexpr double kPassedByActivation = 0.5; ///< of the error: values that a Relu cuts off on both sides have none
 
-/// Power of the values that the node's weight is multiplied with.
-Number inputPower(const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight)
+/// A node of the float model that reads a weight, and its partner.
+struct Reader {
+    NodeId floatNode, quantNode;
+};
+
+/// A weight has one row, whoever reads it: also the readers whose partners read the same codes.
+std::vector<Reader> readersOf(const ComparePair& pair, const Comparison& c, const WeightRow& weight)
 {
-    for (const ValueId input : graph.node(weight.floatNode).inputs)
+    std::vector<Reader> readers { { weight.floatNode, weight.quantNode } };
+    const Graph& quantized = pair.quantPlan->graph();
+    const auto readsCodes = [&](NodeId node) {
+        return std::ranges::any_of(quantized.node(node).inputs,
+            [&](ValueId in) { return in.valid() && pair.quantView->ofQuantized(in) == weight.quantizer; });
+    };
+    for (const Use& use : pair.floatPlan->graph().value(weight.floatValue).uses) {
+        const bool other = std::ranges::find(readers, use.node, &Reader::floatNode) == readers.end();
+        const auto row = std::ranges::find_if(
+            c.activations, [&](const ActivationRow& r) { return r.floatNode == use.node && r.quantNode.valid(); });
+        if (other && row != c.activations.end() && readsCodes(row->quantNode))
+            readers.push_back({ use.node, row->quantNode });
+    }
+    return readers;
+}
+
+/// Power of the values that the node multiplies the weight with.
+Number inputPower(
+    const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight, NodeId reader)
+{
+    for (const ValueId input : graph.node(reader).inputs)
         if (const auto row = input.valid() && input != weight.floatValue ? rows.find(input) : std::nullopt)
             return c.activations[*row].signalPower;
     return std::nullopt;
@@ -27,9 +52,10 @@ Number inputPower(const Graph& graph, const Comparison& c, const RowOfValue& row
 
 /// Mean squared error at the node's output. Rounding errors of different elements have nothing to do with each other,
 /// so the power of a sum of products is the sum of their powers.
-Number madeByWeight(const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight)
+Number madeByWeight(
+    const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight, NodeId reader)
 {
-    const Node& node = graph.node(weight.floatNode);
+    const Node& node = graph.node(reader);
     const std::string type = floatOpType(node);
     if (weight.bias || !weight.similarity.rmse || weight.shape.size() < 2)
         return 0.0;
@@ -38,7 +64,7 @@ Number madeByWeight(const Graph& graph, const Comparison& c, const RowOfValue& r
         return power;
     if (type != "Conv" && type != "Gemm" && type != "MatMul")
         return std::nullopt;
-    const Number input = inputPower(graph, c, rows, weight);
+    const Number input = inputPower(graph, c, rows, weight, reader);
     const auto outputs = weight.shape[size_t(weight.channelAxis)];
     if (!input || outputs <= 0)
         return std::nullopt;
@@ -70,10 +96,12 @@ void splitWeightNoise(const ComparePair& pair, Comparison& c)
     for (const WeightRow& weight : c.weights) {
         if (!weight.floatValue.valid()) // in a body
             continue;
-        const Number made = madeByWeight(graph, c, rows, weight);
-        for (Number* sum : { &byFloatNode.try_emplace(weight.floatNode, 0.0).first->second,
-                 &byQuantNode.try_emplace(weight.quantNode, 0.0).first->second })
-            *sum = *sum && made ? Number(**sum + *made) : Number();
+        for (const Reader& reader : readersOf(pair, c, weight)) {
+            const Number made = madeByWeight(graph, c, rows, weight, reader.floatNode);
+            for (Number* sum : { &byFloatNode.try_emplace(reader.floatNode, 0.0).first->second,
+                     &byQuantNode.try_emplace(reader.quantNode, 0.0).first->second })
+                *sum = *sum && made ? Number(**sum + *made) : Number();
+        }
     }
     for (ActivationRow& row : c.activations) {
         const auto own = byFloatNode.find(row.floatNode);

@@ -22,6 +22,7 @@ struct StoredBlocks {
     Tensor codes, scale, zeroPoint; ///< zeroPoint is invalid where it is the middle
 };
 
+constexpr size_t kPairedBits = 8;
 constexpr int64_t kBlockOfWholeRows = 32; ///< where the file has one scale for all, or for each column
 
 /// A weight as the file has it.
@@ -42,14 +43,15 @@ std::optional<int64_t> blockSizeOf(const Node& dequantize, const FileWeight& w)
 {
     const Attributes& a = dequantize.attributes;
     const int64_t size = a.integer("block_size", 0), axis = a.integer("axis", 1);
-    if (w.zero && w.zero->shape() != w.scale.shape())
+    if (w.zero && (w.zero->shape() != w.scale.shape() || w.zero->dtype() != w.weight.dtype()))
         return std::nullopt;
     if (size <= 0) {
         const bool ofColumns = w.transposed ? axis == 0 || axis == -2 : axis == 1;
         const bool perColumn = w.scale.rank() == 1 && w.scale.dim(0) == w.columns() && ofColumns;
         return w.scale.rank() == 0 || perColumn ? std::optional(kBlockOfWholeRows) : std::nullopt;
     }
-    const bool fits = size >= 16 && std::has_single_bit(static_cast<uint64_t>(size)) && axis == 0 && !w.transposed
+    const bool fits = size >= 16 && size <= std::max<int64_t>(16, int64_t(std::bit_ceil(uint64_t(w.depth()))))
+        && std::has_single_bit(static_cast<uint64_t>(size)) && axis == 0 && !w.transposed
         && w.scale.shape() == Shape { (w.depth() + size - 1) / size, w.columns() };
     return fits ? std::optional(size) : std::nullopt;
 }
@@ -146,19 +148,23 @@ UnitBuilder::StoredWeight UnitBuilder::storedWeight() const
     return found;
 }
 
-/// Codes come in or go out: at the other factor's DequantizeLinear, or behind the product (with its Add, when the
-/// runtime makes a Gemm of both). A Relu or Clip with one reader ends the runtime's search as a QuantizeLinear does.
+/// Codes of 8 bits (the runtime pairs no others with a stored weight) come in or go out: at the other factor's
+/// DequantizeLinear, or behind the product (with its Add, when the runtime makes a Gemm of both). A Relu or Clip with
+/// one reader ends the runtime's search as a QuantizeLinear does.
 bool UnitBuilder::codedAround() const
 {
     const NodeId left = graph().value(m_qdq.source(node().inputs[0])).producer;
-    if ((left.valid() && isDequantizeLinear(graph().node(left))) || m_qdq.codesOf(node().inputs[0])
-        || m_qdq.meetsQuantizer(m_op))
+    const bool dequantized = left.valid() && isDequantizeLinear(graph().node(left)) && graph().node(left).hasInput(0);
+    if (dequantized && dtypeBits(m_qdq.lowered().facts().of(graph().node(left).inputs[0]).dtype) <= kPairedBits)
+        return true;
+    const auto codes = m_qdq.codesOf(node().inputs[0]);
+    if ((codes && dtypeBits(codes->type) <= kPairedBits) || m_qdq.meetsQuantizer(m_op, kPairedBits))
         return true;
     NodeId last = m_op;
     if (node().opType == "MatMul") {
         if (const auto addend = gemmAddend()) {
             const auto& a = dimsOf(node().inputs[0]);
-            if (dimsOf(addend->value)->size() != 1 || m_qdq.meetsQuantizer(addend->sum))
+            if (dimsOf(addend->value)->size() != 1 || m_qdq.meetsQuantizer(addend->sum, kPairedBits))
                 return true;
             if (a->size() > 2) // a Reshape follows
                 return false;

@@ -127,6 +127,8 @@ QString remedyText(const Remedy& remedy)
         return tr("Quantize %1 to 8 bits").arg(toQt(remedy.tensor));
     case RemedyKind::Equalize:
         return tr("Equalize the weights across layers");
+    case RemedyKind::SmoothQuant:
+        return tr("Move large channels into the weights (SmoothQuant)");
     case RemedyKind::FuseGemm:
         return tr("Fuse products and sums to Gemm");
     case RemedyKind::Calibrate:
