@@ -73,10 +73,11 @@ private:
 
 class Reader {
 public:
-    Reader(std::string_view bytes, const Graph& f, const Graph& q)
+    Reader(std::string_view bytes, const Graph& f, const Graph& q, size_t quantizers)
         : m_in(bytes)
         , m_f(f)
         , m_q(q)
+        , m_quantizers(quantizers)
     {
     }
 
@@ -85,8 +86,8 @@ public:
         pairs.clear();
         for (size_t i = m_in.count(kPairBytes + 2 * sizeof(uint64_t)); i > 0 && m_in.ok(); --i) {
             ValuePair p { value(m_f), value(m_q), method(), m_in.number<double>(), std::nullopt, NodeId() };
-            if (const auto quantizer = m_in.number<uint64_t>())
-                p.quantizer = uint32_t(quantizer - 1);
+            if (const auto number = m_in.number<uint64_t>())
+                p.quantizer = quantizer(number - 1);
             p.unrounded = node(m_q);
             pairs.push_back(p);
         }
@@ -97,7 +98,7 @@ public:
         for (size_t i = m_in.count(kPairBytes + 2 * sizeof(uint64_t) + 1); i > 0 && m_in.ok(); --i) {
             WeightPair w;
             w.floatValue = value(m_f);
-            w.quantizer = uint32_t(m_in.number<uint64_t>());
+            w.quantizer = quantizer(m_in.number<uint64_t>());
             w.method = method();
             w.confidence = m_in.number<double>();
             w.floatNode = node(m_f);
@@ -164,6 +165,12 @@ private:
             m_in.fail();
         return m_in.ok() && index > 0 ? NodeId(size_t(index - 1)) : NodeId();
     }
+    uint32_t quantizer(uint64_t index)
+    {
+        if (index >= m_quantizers)
+            m_in.fail();
+        return m_in.ok() ? uint32_t(index) : 0;
+    }
     MatchMethod method()
     {
         const auto number = m_in.number<uint8_t>();
@@ -174,6 +181,7 @@ private:
 
     ByteReader m_in;
     const Graph &m_f, &m_q;
+    const size_t m_quantizers; ///< of the quantized model
 };
 
 } // namespace
@@ -193,9 +201,10 @@ std::string alignmentBytes(const Alignment& alignment)
     return std::move(out).bytes();
 }
 
-bool readAlignment(std::string_view bytes, const Graph& floatGraph, const Graph& quantGraph, Alignment& alignment)
+bool readAlignment(
+    std::string_view bytes, const Graph& floatGraph, const Graph& quantGraph, size_t quantizers, Alignment& alignment)
 {
-    Reader in(bytes, floatGraph, quantGraph);
+    Reader in(bytes, floatGraph, quantGraph, quantizers);
     in.values(alignment.values);
     in.weights(alignment.weights);
     in.links(alignment.links);

@@ -13,6 +13,7 @@ namespace qs {
 std::string alignmentBytes(const Alignment& alignment);
 /// Puts it into an alignment of the same two files, in place of what is there; what the user keeps apart stays. False
 /// where it does not fit them.
-bool readAlignment(std::string_view bytes, const Graph& floatGraph, const Graph& quantGraph, Alignment& alignment);
+bool readAlignment(
+    std::string_view bytes, const Graph& floatGraph, const Graph& quantGraph, size_t quantizers, Alignment& alignment);
 
 } // namespace qs

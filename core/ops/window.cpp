@@ -128,7 +128,7 @@ Result<WindowAxis> windowAxis(const Node& node, const WindowAttributes& attribut
     // Some exporters list batch and channels in output_shape too.
     const size_t extra = attributes.outputShape.size() == rank + 2 ? 2 : 0;
     QS_TRY(const int64_t asked, listed(node, "output_shape", attributes.outputShape, i + extra, rank + extra, -1));
-    if (asked < -1 || !plausible(std::abs(outputPadding)) || !plausible(std::abs(asked)))
+    if (asked < -1 || outputPadding == INT64_MIN || !plausible(std::abs(outputPadding)) || !plausible(std::abs(asked)))
         return inferIssue(node, "output_shape and output_padding are out of range");
     sizeTransposed(a, attributes, outputPadding, asked);
     return a;

@@ -43,6 +43,11 @@ Places boxOf(const Shape& shape, const std::vector<int64_t>& steps, int64_t firs
     return places;
 }
 
+bool allBelow(const Places& places, int64_t count)
+{
+    return std::ranges::all_of(places, [&](uint32_t place) { return int64_t(place) < count; });
+}
+
 bool oneOf(const Node& node, std::initializer_list<std::string_view> types)
 {
     return std::ranges::find(types, std::string_view(node.opType)) != types.end();
@@ -75,7 +80,11 @@ public:
         if (oneOf(node, { "Identity", "Dropout", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze" }))
             return trace(node.inputs[0]);
         const Tensor* from = m_constants(node.inputs[0]);
-        const auto places = from ? placesOf(node, id, from->shape(), value->shape()) : std::nullopt;
+        const auto places = from && from->count() <= std::numeric_limits<uint32_t>::max()
+            ? placesOf(node, id, from->shape(), value->shape())
+            : std::nullopt;
+        if (places && !allBelow(*places, from->count()))
+            return std::nullopt; // the attributes say something else than what the engine went by
         auto moved = places ? trace(node.inputs[0]) : std::nullopt;
         if (!moved)
             return std::nullopt;
@@ -124,9 +133,10 @@ private:
             order.push_back(static_cast<int64_t>(from.size() - 1 - i));
         const auto strides = stridesOf(from);
         std::vector<int64_t> steps;
-        for (const int64_t axis : order)
-            steps.push_back(strides[static_cast<size_t>(axis)]);
-        return boxOf(to, steps, 0);
+        for (const int64_t given : order)
+            if (const auto axis = normalizedAxis(given, from.size()))
+                steps.push_back(strides[*axis]);
+        return steps.size() == to.size() ? std::optional(boxOf(to, steps, 0)) : std::nullopt;
     }
 
     std::optional<Places> split(const Node& node, ValueId out, const Shape& from, const Shape& to) const
@@ -149,7 +159,7 @@ private:
 
     std::optional<std::vector<int64_t>> integers(const Node& node, size_t slot, const char* attribute) const
     {
-        if (node.hasInput(slot)) {
+        if (node.hasInput(slot) && node.attributes.integers(attribute).empty()) { // as the engine reads them
             const Tensor* t = m_constants(node.inputs[slot]);
             return t ? std::optional(toInts(*t)) : std::nullopt;
         }
@@ -169,7 +179,8 @@ private:
             const auto axis = normalizedAxis(i < axes->size() ? (*axes)[i] : static_cast<int64_t>(i), from.size());
             if (!axis)
                 return std::nullopt;
-            const int64_t dim = from[*axis], jump = i < jumps->size() ? (*jumps)[i] : 1;
+            const int64_t dim = from[*axis];
+            const int64_t jump = std::clamp(i < jumps->size() ? (*jumps)[i] : 1, -dim, dim); // else one element only
             const int64_t start = (*starts)[i] < 0 ? (*starts)[i] + dim : (*starts)[i];
             first += std::clamp<int64_t>(start, 0, jump < 0 ? dim - 1 : dim) * strides[*axis];
             steps[*axis] = strides[*axis] * jump;
@@ -185,6 +196,8 @@ private:
             return std::nullopt;
         const int64_t dim = from[*axis], inner = stridesOf(from)[*axis];
         const auto rows = toInts(*indices);
+        if (inner == 0 || std::ranges::any_of(rows, [&](int64_t row) { return row < -dim || row >= dim; }))
+            return std::nullopt;
         const auto all = static_cast<size_t>(elementCount(to).value_or(0));
         const size_t outer = rows.empty() ? 0 : all / (rows.size() * static_cast<size_t>(inner));
         Places places;
@@ -209,7 +222,7 @@ private:
 
     std::optional<MovedElements> concat(const Node& node, const Shape& to)
     {
-        const auto axis = normalizedAxis(node.attributes.integer("axis", 0), to.size());
+        const auto axis = normalizedAxis(node.attributes.integer("axis", 1), to.size()); // 1: of opset 1 to 3
         if (!axis)
             return std::nullopt;
         const auto strides = stridesOf(to);
@@ -229,6 +242,8 @@ private:
             }
             const Shape& shape = m_constants(in)->shape();
             const Places places = boxOf(shape, strides, before * strides[*axis]);
+            if (shape.size() != to.size() || !allBelow(places, static_cast<int64_t>(count)))
+                return std::nullopt;
             for (size_t i = 0; i < places.size(); ++i) {
                 all.source[places[i]] = known[part->source[i]];
                 all.element[places[i]] = part->element[i];

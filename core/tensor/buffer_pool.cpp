@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/buffer_pool.h"
 
+#include "core/tensor/empty_shape.h"
+
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -221,7 +223,7 @@ Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
     if (type == DType::String || isContainer(type))
         return Tensor::allocate(type, std::move(shape), layout);
     const auto count = elementCount(shape);
-    if (!count)
+    if (!count || (*count == 0 && isEndlessNothing(shape, kLongestNothing)))
         throw std::bad_alloc(); // more elements than can be counted
     const size_t bytes = std::max(
         (storageBytes(type, static_cast<size_t>(*count)) + kAlignment - 1) / kAlignment * kAlignment, kAlignment);

@@ -202,13 +202,13 @@ void UnitsTests::whatIsFoundIsKept()
         const Alignment a = unitsOf(kind->apart, kind->fused);
         const std::string bytes = alignmentBytes(a);
         Alignment back;
-        QVERIFY(readAlignment(bytes, kind->apart.graph(), kind->fused.graph(), back));
+        QVERIFY(readAlignment(bytes, kind->apart.graph(), kind->fused.graph(), SIZE_MAX, back));
         QCOMPARE(alignmentBytes(back), bytes);
         QCOMPARE(
             insideOf(back.insideFloat, kind->apart, kind->fused), insideOf(a.insideFloat, kind->apart, kind->fused));
         QVERIFY(back.whyFloat == a.whyFloat);
-        QVERIFY(!readAlignment(
-            std::string_view(bytes).substr(0, bytes.size() - 1), kind->apart.graph(), kind->fused.graph(), back));
+        QVERIFY(!readAlignment(std::string_view(bytes).substr(0, bytes.size() - 1), kind->apart.graph(),
+            kind->fused.graph(), SIZE_MAX, back));
     }
 }
 

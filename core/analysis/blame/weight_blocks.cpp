@@ -65,6 +65,8 @@ Tensor withParts(const Tensor& y, const Tensor& x, const BlockedProduct& product
     const std::vector<float> in = toFloats(toPlain(x));
     std::vector<float> out = toFloats(toPlain(y));
     const auto depth = size_t(product.depth), width = size_t(product.width);
+    if (depth == 0)
+        return y;
     const size_t end = std::min(depth, size_t(parts * product.step)), rows = in.size() / depth;
     if (rows * width != out.size())
         return y;

@@ -62,7 +62,7 @@ QuantParams paramsIn(const Execution& execution, const Quantizer* q)
     QuantParams params = q->params;
     params.scale = toFloats(execution.get(q->scaleValue));
     params.zeroPoint.assign(params.scale.size(), 0);
-    if (q->zeroPointValue.valid())
+    if (q->zeroPointValue.valid() && !params.zeroPoint.empty() && execution.get(q->zeroPointValue).count() > 0)
         params.zeroPoint[0] = int32_t(elementAsDouble(execution.get(q->zeroPointValue), 0));
     return params;
 }

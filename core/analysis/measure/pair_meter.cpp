@@ -74,11 +74,12 @@ void PairMeter::countInherited(const PairRun& block, size_t begin, size_t stride
 
 void PairMeter::addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner)
 {
-    for (size_t i = 0; inner > 0 && i < run.n; i += inner) {
+    for (size_t i = 0, n = 0; inner > 0 && i < run.n; i += n) {
+        n = std::min(inner - (offset + i) % inner, run.n - i); // a sample may end within a channel
         const size_t channel = std::min(((offset + i) / inner) % channels, params.scale.size() - 1);
         const PairQuantizer quantizer = quantizerOf(params, channel);
         addPairSums(m_sums, m_extremes,
-            { run.x + i, run.y + i, run.p ? run.p + i : nullptr, inner, run.quantizer ? &quantizer : nullptr,
+            { run.x + i, run.y + i, run.p ? run.p + i : nullptr, n, run.quantizer ? &quantizer : nullptr,
                 run.activation });
     }
     for (size_t begin = 0; m_histograms && begin < run.n; begin += kBlock) {

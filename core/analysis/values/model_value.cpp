@@ -48,9 +48,11 @@ QuantParams paramsIn(const ModelValue& value, const Execution& run)
         return params;
     params.scale = toFloats(run.get(value.dynamicScale));
     params.zeroPoint.assign(params.scale.size(), 0);
-    if (value.dynamicZero.valid())
-        std::ranges::transform(
-            toInts(run.get(value.dynamicZero)), params.zeroPoint.begin(), [](int64_t zero) { return int32_t(zero); });
+    if (!value.dynamicZero.valid())
+        return params;
+    const std::vector<int64_t> zeros = toInts(run.get(value.dynamicZero));
+    for (size_t i = 0; i < std::min(zeros.size(), params.zeroPoint.size()); ++i)
+        params.zeroPoint[i] = int32_t(zeros[i]);
     return params;
 }
 

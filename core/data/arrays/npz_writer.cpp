@@ -3,6 +3,7 @@
 
 #include "core/base/files/file_identity.h"
 #include "core/base/files/neighbour.h"
+#include "core/base/text/one_line.h"
 #include "core/base/text/utf8.h"
 #include "core/data/arrays/npy_writer.h"
 #include "core/data/arrays/zip_target.h"
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <unistd.h>
 
 namespace qs {
@@ -43,6 +46,21 @@ std::u32string codePoints(const std::string& text)
     std::u32string out;
     forEachCharacter(text, [&](const Utf8Character& c) { out += c.point; });
     return out;
+}
+
+/// Of an archive's member: names of such files hold no control characters, so these are told by their codes (%1B).
+std::string memberName(const std::string& name)
+{
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string out;
+    for (const char c : name) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte != 0x7f)
+            out += c;
+        else
+            out += { '%', kDigits[byte / 16], kDigits[byte % 16] };
+    }
+    return out + ".npy";
 }
 
 Issue writeIssue(const std::string& path, const std::string& why)
@@ -235,8 +253,12 @@ Status NpzWriter::finish()
             QS_CHECK(m_state->layOutTexts(r));
     std::fflush(m_state->temporary);
     std::vector<std::string> names;
-    for (const std::string& name : m_state->names)
-        names.push_back(name + ".npy");
+    std::set<std::string> known;
+    for (const std::string& name : m_state->names) {
+        names.push_back(memberName(name));
+        if (!known.insert(names.back()).second)
+            return writeIssue(m_state->path, "two tensors are called alike there, '" + oneLine(name, 120) + "'");
+    }
     ZipTarget target(file.fd());
     zip_t* zip = target.open();
     if (!zip)

@@ -40,7 +40,8 @@ std::optional<ConvShape> shapeOf(const Stage& stage, const Shape& x)
     ConvShape s;
     s.groups = stage.node.attributes.integer("group", 1);
     s.filters = w.dim(0);
-    if (x.size() != 4 || s.groups < 1 || x[1] != w.dim(1) * s.groups || s.filters % s.groups != 0)
+    if (x.size() != 4 || s.groups < 1 || x[1] != w.dim(1) * s.groups || s.filters % s.groups != 0
+        || (stage.bias.valid() && stage.bias.count() != s.filters))
         return {};
     auto window = windowShape(stage.node, stage.attributes, WindowKind::Conv, x, std::span(w.shape()).subspan(2));
     if (!window.ok())

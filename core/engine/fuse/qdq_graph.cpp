@@ -46,29 +46,42 @@ ValueId QdqGraph::source(ValueId id) const
     }
 }
 
+bool QdqGraph::visitUses(ValueId id, const std::function<void(const Use&)>& visit) const
+{
+    constexpr size_t kMostAliases = 256; // behind each other or beside
+    std::vector<std::pair<ValueId, size_t>> open { { id, 0 } };
+    bool escapes = false;
+    for (size_t aliases = 0; !open.empty();) {
+        auto& [value, next] = open.back();
+        if (next == 0)
+            escapes |= graph().isOutput(value) || m_captured[value.index()];
+        const auto& uses = graph().value(value).uses;
+        if (next == uses.size()) {
+            open.pop_back();
+            continue;
+        }
+        const Use& use = uses[next++];
+        const Node& node = graph().node(use.node);
+        if (!isAlias(node))
+            visit(use);
+        else if (++aliases > kMostAliases)
+            return true;
+        else
+            open.emplace_back(node.outputs[0], 0);
+    }
+    return escapes;
+}
+
 std::vector<Use> QdqGraph::uses(ValueId id) const
 {
     std::vector<Use> list;
-    for (const Use& use : graph().value(id).uses) {
-        const Node& node = graph().node(use.node);
-        if (!isAlias(node)) {
-            list.push_back(use);
-            continue;
-        }
-        const auto behind = uses(node.outputs[0]);
-        list.insert(list.end(), behind.begin(), behind.end());
-    }
+    visitUses(id, [&](const Use& use) { list.push_back(use); });
     return list;
 }
 
 bool QdqGraph::escapes(ValueId id) const
 {
-    if (graph().isOutput(id) || m_captured[id.index()])
-        return true;
-    return std::ranges::any_of(graph().value(id).uses, [&](const Use& use) {
-        const Node& node = graph().node(use.node);
-        return isAlias(node) && escapes(node.outputs[0]);
-    });
+    return visitUses(id, [](const Use&) {});
 }
 
 NodeId QdqGraph::onlyReader(ValueId id) const
@@ -280,7 +293,7 @@ std::optional<CodedResult> QdqGraph::resultOf(NodeId op) const
     return result;
 }
 
-bool QdqGraph::meetsQuantizer(NodeId op) const
+bool QdqGraph::meetsQuantizer(NodeId op, size_t mostBits) const
 {
     ValueId at = graph().node(op).outputs[0];
     bool moved = false;
@@ -292,8 +305,10 @@ bool QdqGraph::meetsQuantizer(NodeId op) const
         at = node.outputs[0];
     }
     const auto readers = uses(at);
-    return std::ranges::any_of(readers, [&](const Use& use) { return quantizes(use.node); })
-        && (!moved || onlyReader(at).valid());
+    const auto makesCodes = [&](const Use& use) {
+        return quantizes(use.node) && dtypeBits(codeType(m_lowered, graph().node(use.node).outputs[0])) <= mostBits;
+    };
+    return std::ranges::any_of(readers, makesCodes) && (!moved || onlyReader(at).valid());
 }
 
 bool QdqGraph::sameGrid(const RealCodes& a, const CodedResult& b) const

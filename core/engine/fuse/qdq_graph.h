@@ -3,6 +3,8 @@
 
 #include "core/engine/lowered/lowered_graph.h"
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -52,12 +54,15 @@ public:
     /// Where the operator's first output is quantized, by way of Relu or Clip that the range makes redundant and of
     /// nodes that move elements; nullopt when it is not.
     std::optional<CodedResult> resultOf(NodeId op) const;
-    /// Some reader (behind one Relu or Clip, too) is a QuantizeLinear.
-    bool meetsQuantizer(NodeId op) const;
+    /// Some reader (behind one Relu or Clip, too) is a QuantizeLinear, to codes of so many bits at most.
+    bool meetsQuantizer(NodeId op, size_t mostBits = SIZE_MAX) const;
     /// Both are constants with the same scale and zero point, given explicitly, and the same type.
     bool sameGrid(const RealCodes& a, const CodedResult& b) const;
 
 private:
+    /// Shows the readers of a value, past Identity and Dropout; whether it, or a copy of it, is also read elsewhere
+    /// (an output, a body; where too many copies lie behind each other to be told, too).
+    bool visitUses(ValueId id, const std::function<void(const Use&)>& visit) const;
     const Tensor* constant(ValueId id) const { return id.valid() ? m_lowered.constant(id) : nullptr; }
     NodeId producer(ValueId id) const { return graph().value(source(id)).producer; }
     /// A node that cannot run says nothing.

@@ -55,6 +55,8 @@ bool UnitBuilder::biasScaleFits(const RealCodes& bias, const Operand& left, cons
             if (z != 0)
                 return false;
     const auto b = toFloats(*scale), w = toFloats(*ws);
+    if (b.empty() || w.empty() || xs->count() == 0)
+        return false;
     const float x = toFloats(*xs)[0];
     if (b.size() != 1 && w.size() != 1 && b.size() != w.size())
         return false;

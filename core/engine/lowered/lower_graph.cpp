@@ -131,7 +131,7 @@ private:
     int64_t m_channelBlock = 0; ///< see LowerContext
     FoldingBudget m_folding;
     uint64_t m_foldedBytes = 0;
-    BufferPool m_pool;
+    BufferPool m_pool { m_options.memoryLimit > 0 ? m_options.memoryLimit : UINT64_MAX }; ///< sizes may not be known
 };
 
 void GraphLowering::takeOuter(const OuterValues& outer)

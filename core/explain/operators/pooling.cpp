@@ -48,7 +48,7 @@ std::optional<PoolPlaces> reduced(const Operation& op, int64_t element)
 {
     const Shape& x = op.inputs[0].shape();
     std::vector<int64_t> given = op.node->attributes.integers("axes");
-    if (op.in(1))
+    if (given.empty() && op.in(1)) // as the engine reads them
         given = toInts(op.inputs[1]);
     std::vector<size_t> axes;
     for (const int64_t axis : given) {

@@ -72,7 +72,8 @@ std::optional<CodeGrid> OperandCodes::gridOf(ValueId codes, int64_t element, con
         const Tensor &scale = values.of(q.scaleValue), &zero = values.of(q.zeroPointValue);
         if (!scale.valid() || scale.count() != 1)
             return std::nullopt;
-        return CodeGrid { static_cast<float>(elementAsDouble(scale, 0)), zero.valid() ? elementAsInt(zero, 0) : 0 };
+        return CodeGrid { static_cast<float>(elementAsDouble(scale, 0)),
+            zero.valid() && zero.count() > 0 ? elementAsInt(zero, 0) : 0 };
     }
     const Tensor& held = values.of(codes);
     if (q.params.scale.empty() || !q.params.zeroRest.empty() || !held.valid()) // a grid has whole zero points

@@ -128,7 +128,9 @@ template <class T> void qlinearAveragePool(const PoolShape& p, Grid in, Grid out
                         for (size_t l = 0; l < p.lanes; ++l)
                             sums[l] += dequantizeOne(from[l], in.scale, in.zeroPoint);
                     }
-            const int64_t count = p.countPadding ? d.kernel * h.kernel * w.kernel : ds.size() * hs.size() * ws.size();
+            const double count = p.countPadding
+                ? double(d.kernel) * double(h.kernel) * double(w.kernel) // may be more than 64 bits count
+                : double(ds.size() * hs.size() * ws.size());
             for (size_t l = 0; l < p.lanes; ++l, ++at) {
                 const float average = sums[l] / float(count);
                 y[at] = nearestCode<T>(average / out.scale + float(out.zeroPoint));

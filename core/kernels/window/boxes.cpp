@@ -165,6 +165,15 @@ template <class T> struct BinRow {
 
 } // namespace
 
+template <class T> double rowSamples(const RegionPool& p, const T* region)
+{
+    const Region<T> r = regionOf(p, region);
+    return double(samplesFor(p, r.height, p.outHeight)) * double(samplesFor(p, r.width, p.outWidth))
+        * double(p.outWidth);
+}
+template double rowSamples<float>(const RegionPool&, const float*);
+template double rowSamples<double>(const RegionPool&, const double*);
+
 template <class T> void regionAlign(const RegionPool& p, const T* x, const T* regions, const int64_t* sample, T* y)
 {
     BinRow<T> bins;

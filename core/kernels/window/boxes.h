@@ -25,6 +25,8 @@ std::vector<int64_t> suppressNonMax(const BoxScores& b, const SuppressionLimits&
 /// Naive version.
 std::vector<int64_t> suppressNonMaxReference(const BoxScores& b, const SuppressionLimits& limits);
 
+/// Samples of a row of bins of one region.
+constexpr double kMostRowSamples = 1 << 22;
 constexpr int64_t kMostRegionSamples = 1024; ///< a bin and axis
 
 /// Regions of feature maps brought to one size. `regions`: corners x1, y1, x2, y2, `stride` apart.
@@ -37,6 +39,8 @@ struct RegionPool {
     bool halfPixel = true;
     bool largest = false; ///< the largest share of a sample instead of the mean
 };
+/// How many samples a row of its bins has.
+template <class T> double rowSamples(const RegionPool& p, const T* region);
 /// Bilinear samples a bin, averaged; `maps` of each region is its sample's. Source: He et al., Mask R-CNN; ONNX
 /// RoiAlign. T: float and double.
 template <class T> void regionAlign(const RegionPool& p, const T* x, const T* regions, const int64_t* sample, T* y);

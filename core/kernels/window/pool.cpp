@@ -24,14 +24,14 @@ template <class T> constexpr T lowest()
 
 double divisorOf(const WindowShape& s, AverageDivisor divisor, const TapRange (&t)[3])
 {
-    int64_t count = 1;
+    double count = 1; // of pads alone there may be more than 64 bits count
     for (size_t i = 0; i < 3; ++i) {
         if (divisor == AverageDivisor::InsideOnly)
-            count *= t[i].last - t[i].first;
+            count *= static_cast<double>(t[i].last - t[i].first);
         else
-            count *= paddedTaps(s.axes[i], t[i]);
+            count *= static_cast<double>(paddedTaps(s.axes[i], t[i]));
     }
-    return static_cast<double>(std::max<int64_t>(count, 1));
+    return std::max(count, 1.0);
 }
 
 template <class Term>
@@ -185,10 +185,12 @@ void maxPoolIndices(const WindowShape& s, IndexOrder order, const T* x, T* y, in
                 }
             });
             y[n * s.outSize() + o] = best;
-            const int64_t d = at / (inH * inW), h = at / inW % inH, w = at % inW;
-            // The first spatial axis runs fastest; unused leading axes have size 1 and position 0.
-            const int64_t column = d + inD * (h + inH * w);
-            indices[n * s.outSize() + o] = n * s.inSize() + (order == IndexOrder::RowMajor || at < 0 ? at : column);
+            if (order != IndexOrder::RowMajor && at >= 0) {
+                const int64_t d = at / (inH * inW), h = at / inW % inH, w = at % inW;
+                // The first spatial axis runs fastest; unused leading axes have size 1 and position 0.
+                at = d + inD * (h + inH * w);
+            }
+            indices[n * s.outSize() + o] = n * s.inSize() + at;
         });
     }
 }

@@ -18,6 +18,11 @@ double cubicWeight(double x, double a)
     return 0;
 }
 
+double shrinkOf(const ResizeAxis& a, const FilterOptions& o)
+{
+    return o.antialias ? std::min(1.0, static_cast<double>(a.scale)) : 1.0;
+}
+
 } // namespace
 
 float sourceCoordinate(const ResizeAxis& a, int64_t i)
@@ -77,19 +82,24 @@ std::vector<int64_t> nearestElements(const ResizeAxis& a, NearestRounding roundi
             break;
         }
         // NaN (a crop of an impossible roi) counts as the first element.
-        const float last = static_cast<float>(a.in - 1);
-        const auto element = nearest > 0 ? static_cast<int64_t>(std::min(nearest, last)) : 0;
+        const float most = static_cast<float>(a.in); // a float near it may lie above it
+        const int64_t element = nearest > 0 ? std::min(static_cast<int64_t>(std::min(nearest, most)), a.in - 1) : 0;
         index[static_cast<size_t>(i)] = outsideCrop(a, i) ? -1 : element;
     }
     return index;
 }
 
-AxisFilter axisFilter(const ResizeAxis& a, const FilterOptions& o)
+int64_t filterTaps(const ResizeAxis& a, const FilterOptions& o)
 {
     const double reach = o.cubic ? 2 : 1;
-    const double shrink = o.antialias ? std::min(1.0, static_cast<double>(a.scale)) : 1.0;
-    const auto start = static_cast<int64_t>(std::floor(-reach / shrink)) + 1;
-    const int64_t taps = 2 - 2 * start;
+    const double farthest = reach * (static_cast<double>(a.in) + 1); // a scale that leaves an output is no smaller
+    return -2 * static_cast<int64_t>(std::floor(-std::min(reach / shrinkOf(a, o), farthest)));
+}
+
+AxisFilter axisFilter(const ResizeAxis& a, const FilterOptions& o)
+{
+    const double shrink = shrinkOf(a, o);
+    const int64_t taps = filterTaps(a, o), start = 1 - taps / 2;
     AxisFilter f { static_cast<size_t>(taps), {}, {} };
     std::vector<double> weights(f.taps);
     for (int64_t i = 0; i < a.out; ++i) {
@@ -105,7 +115,8 @@ AxisFilter axisFilter(const ResizeAxis& a, const FilterOptions& o)
                 w = 0;
             weights[static_cast<size_t>(t)] = w;
             sum += w;
-            f.index.push_back(static_cast<int64_t>(std::clamp(place, 0.0, static_cast<double>(a.in - 1))));
+            // What is no number, as a crop of an impossible roi leaves it, counts as the first element.
+            f.index.push_back(place > 0 ? static_cast<int64_t>(std::min(place, static_cast<double>(a.in - 1))) : 0);
         }
         const bool normalize = (o.antialias || o.excludeOutside) && sum != 0;
         for (double w : weights)

@@ -46,6 +46,8 @@ struct FilterOptions {
     bool excludeOutside = false; ///< else the border elements stand for what lies outside
     float cubicCoefficient = -0.75f;
 };
+/// How many elements of the input it looks at for one of the output.
+int64_t filterTaps(const ResizeAxis& axis, const FilterOptions& options);
 AxisFilter axisFilter(const ResizeAxis& axis, const FilterOptions& options);
 
 /// x: outer x in x inner, y: outer x out x inner, both row-major.

@@ -62,6 +62,8 @@ Result<Facts> inferFlexAttention(const InferContext& c)
 /// Scores of every query and key, then as many weighted values.
 std::optional<int64_t> flexAttentionMacs(const InferContext& c, std::span<const Fact> outputs)
 {
+    if (!c.input(1) || outputs.empty())
+        return std::nullopt;
     const Fact &k = *c.input(1), &y = outputs[0];
     const auto scores = dimProduct(std::vector<Dim> { dimOf(&y, 0), dimOf(&y, 1), dimOf(&y, 2), dimOf(&k, 2) });
     const Dim size = sumOf(dimOf(&k, 3), dimOf(&y, 3));

@@ -266,7 +266,8 @@ private:
             m_snapshots.push_back(*previous);
             Snapshot& s = m_snapshots.back();
             Alignment found = *s.alignment;
-            if (!readAlignment(m_header.alignments[i], s.floatModel->graph(), s.quantModel->graph(), found))
+            if (!readAlignment(m_header.alignments[i], s.floatModel->graph(), s.quantModel->graph(),
+                    s.quantModel->quant->quantizers().size(), found))
                 return badInput("does not fit its models", inputs.quantPath, kRunAgain);
             s.alignment = std::make_shared<const Alignment>(std::move(found));
             m_pairs.push_back(comparePairOf(s));

@@ -2,6 +2,7 @@
 #include "core/report/text/explanation_text.h"
 
 #include "core/base/text/elided.h"
+#include "core/base/text/one_line.h"
 #include "core/report/format.h"
 #include "core/report/text/text_table.h"
 
@@ -60,7 +61,7 @@ std::vector<size_t> shownTerms(const ElementExplanation& e, bool verbose)
 
 std::string header(const ElementExplanation& e)
 {
-    std::string out = fmt::format("{}{} = {}", e.tensor, placeText(e.at), exactNumber(e.stored));
+    std::string out = fmt::format("{}{} = {}", oneLine(e.tensor), placeText(e.at), exactNumber(e.stored));
     if (e.code && isInteger(e.dtype))
         out += e.scale ? fmt::format(", a code that stands for {}", exactNumber(e.real)) : ", a code";
     else if (e.code)
@@ -70,7 +71,7 @@ std::string header(const ElementExplanation& e)
     out += fmt::format(
         "\n  {} of shape {}, arithmetic {}\n", dtypeName(e.dtype), shapeText(e.shape), profileName(e.profile));
     if (!e.opType.empty())
-        out += fmt::format("  made by {} '{}'{}\n", e.opType, e.node,
+        out += fmt::format("  made by {} '{}'{}\n", oneLine(e.opType), oneLine(e.node),
             e.unitOperator.empty() ? std::string()
                                    : fmt::format(", fused with {} to {} on codes",
                                        text::counted(e.unitNodes.size() - 1, "node"), e.unitOperator));
@@ -101,8 +102,9 @@ std::string sourcesText(const ElementExplanation& e)
 {
     std::string out;
     for (const OperandSource& source : e.sources)
-        out += fmt::format("  {}{} {}{}\n", source.constant ? "constant " : "", elided(source.name, 2 * kTermWidth),
-            shapeText(source.shape), source.twin.empty() ? std::string() : ", in the float network " + source.twin);
+        out += fmt::format("  {}{} {}{}\n", source.constant ? "constant " : "",
+            elided(oneLine(source.name), 2 * kTermWidth), shapeText(source.shape),
+            source.twin.empty() ? std::string() : ", in the float network " + oneLine(source.twin));
     return out;
 }
 

@@ -54,7 +54,7 @@ template <class W> Result<Tensor> withHeads(const StepContext& c, const Tensor& 
     const Tensor x = asWork<W>(c, t);
     if (t.rank() == 4)
         return x;
-    if (t.rank() != 3 || heads <= 0 || t.dim(2) % heads != 0)
+    if (t.rank() != 3 || heads <= 0 || t.dim(2) % heads != 0 || t.dim(2) == 0)
         return badInput("an input of shape " + shapeText(t.shape()) + " does not hold " + std::to_string(heads)
             + " heads; set q_num_heads and kv_num_heads");
     const int64_t batch = t.dim(0), tokens = t.dim(1), size = t.dim(2) / heads;
@@ -132,7 +132,9 @@ public:
         constexpr double kOut = -std::numeric_limits<double>::infinity();
         W* out = bias.template fill<W>().data();
         for (int64_t b = 0; b < bias.dim(0); ++b) {
-            const int64_t known = m_lengths ? elementAsInt(*m_lengths, b) : m_shape.keys;
+            constexpr int64_t kFarthest = int64_t(1) << 62;
+            const int64_t known
+                = m_lengths ? std::clamp(elementAsInt(*m_lengths, b), -kFarthest, kFarthest) : m_shape.keys;
             const int64_t offset = m_lengths ? known - m_shape.queries : past;
             for (int64_t h = 0; h < bias.dim(1); ++h)
                 for (int64_t q = 0; q < m_shape.queries; ++q)

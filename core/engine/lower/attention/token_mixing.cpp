@@ -48,6 +48,8 @@ Result<RotaryShape> rotaryShape(const RotaryStep& step, const Tensor& x)
     }
     s.batchStride = s.heads * s.tokens * s.headSize;
     s.rotated = step.rotated > 0 ? step.rotated : s.headSize;
+    if (s.headSize == 0)
+        return badInput("heads without elements");
     if (s.rotated > s.headSize || s.rotated % 2 != 0)
         return badInput("heads of size " + std::to_string(s.headSize) + " cannot be turned over "
             + std::to_string(s.rotated) + " elements");
@@ -120,6 +122,10 @@ Status runTensorScatter(const Node& node, KernelMode, StepContext& s)
     if (!fits || (given && given->count() != cache.dim(0)))
         return badInput("an update of shape " + shapeText(update.shape()) + " does not fit a cache of shape "
             + shapeText(cache.shape()));
+    if (update.count() == 0) { // of however many tokens
+        s.setOutput(0, cache);
+        return {};
+    }
     const bool circular = node.attributes.text("mode", "linear") == "circular";
     const int64_t size = cache.dim(axis), length = update.dim(axis), outer = product(cache.shape(), 0, axis);
     std::vector<int64_t> blocks;
@@ -163,7 +169,7 @@ Result<LinearAttentionShape> linearShape(const LinearAttentionStep& step, const 
         fits = k.shape() == Shape { s.batch, s.tokens, s.keys * s.keySize } && q.dim(2) == s.queries * s.keySize
             && v.shape() == Shape { s.batch, s.tokens, s.values * s.valueSize } && s.keys > 0 && s.values % s.keys == 0;
     }
-    if (!fits)
+    if (!fits || s.keySize == 0 || s.valueSize == 0)
         return badInput("queries " + shapeText(q.shape()) + ", keys " + shapeText(k.shape()) + " and values "
             + shapeText(v.shape()) + " do not fit");
     if ((c.input(4) != nullptr) != step.gated || (c.input(5) != nullptr) != step.delta)

@@ -14,8 +14,10 @@ std::vector<int32_t> zeroPointsOf(const Tensor* t)
 {
     if (!t)
         return {};
-    const auto values = toInts(*t);
-    return { values.begin(), values.end() };
+    std::vector<int32_t> values;
+    for (const int64_t zero : toInts(*t)) // of a wider type it may be no code, and then is the nearest
+        values.push_back(static_cast<int32_t>(std::clamp<int64_t>(zero, INT8_MIN, UINT8_MAX)));
+    return values;
 }
 
 Result<float> singleReal(const Tensor& t, const char* what)

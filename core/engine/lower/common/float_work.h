@@ -60,6 +60,8 @@ inline Tensor constantFloats(const Tensor& t)
     const Tensor plain = toPlain(t);
     if (plain.dtype() == DType::Float32)
         return plain;
+    if (!isNumeric(plain.dtype()))
+        throw MalformedNode("a constant of type " + std::string(dtypeName(plain.dtype())) + " is no number");
     Tensor out = Tensor::allocate(DType::Float32, plain.shape());
     loadElements(plain.dtype(), plain.bytes().data(), 0, out.fill<float>().data(), size_t(plain.count()));
     return out;

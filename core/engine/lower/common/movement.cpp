@@ -3,6 +3,7 @@
 
 #include "core/kernels/movement/strided_copy.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/empty_shape.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,9 +19,16 @@ constexpr int64_t kLargestTensor = int64_t(1) << 40; ///< elements; more cannot 
 Result<Tensor> allocateChecked(const StepContext& step, DType type, const Shape& shape)
 {
     const auto count = elementCount(shape);
-    if (!count || *count > kLargestTensor)
+    if (!count || *count > kLargestTensor || isEndlessNothing(shape, kLongestNothing))
         return badInput("the output shape " + shapeText(shape) + " is impossible");
     return step.allocate(type, shape);
+}
+
+Result<Tensor> allocateTexts(const StepContext& step, const Shape& shape)
+{
+    Shape bytes = shape;
+    bytes.push_back(sizeof(std::string));
+    return allocateChecked(step, DType::UInt8, bytes);
 }
 
 Movable::Movable(std::vector<const Tensor*> sources)

@@ -37,6 +37,10 @@ template <RunFn run> Result<LoweredNode> anyCopy(const LowerContext& c)
 /// Storage for `shape`, or an issue when no tensor can have it.
 Result<Tensor> allocateChecked(const StepContext& step, DType type, const Shape& shape);
 
+/// Room for as many texts, so that the limit of memory holds for what lies beside the pool: to be kept until they are
+/// made. An issue when no tensor can have the shape.
+Result<Tensor> allocateTexts(const StepContext& step, const Shape& shape);
+
 /// Makes any element type movable as whole bytes: packed codes are unpacked, strings become numbers. The tensors are
 /// plain; all of one type.
 class Movable {

@@ -181,6 +181,9 @@ Result<std::vector<Tensor>> alongAxis(std::span<const Tensor> items, int64_t giv
         Shape shape = item.shape();
         if (newAxis && shape.size() >= axis)
             shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+        if (item.dtype() != items[0].dtype())
+            return badInput("its elements are " + std::string(dtypeName(items[0].dtype())) + " and "
+                + std::string(dtypeName(item.dtype())));
         bool fits = parts.empty() || shape.size() == parts[0].rank();
         for (size_t d = 0; fits && !parts.empty() && d < shape.size(); ++d)
             fits = (d == axis && !newAxis) || shape[d] == parts[0].dim(d);

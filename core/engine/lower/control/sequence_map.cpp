@@ -28,6 +28,10 @@ Status mapSequence(const Subgraph& body, StepContext& s)
             if (isContainer(outputs[o].dtype()))
                 return badInput("output " + std::to_string(o) + " of its body is a "
                     + std::string(dtypeName(outputs[o].dtype())) + ", which no sequence can hold");
+            if (!made[o].empty() && made[o][0].dtype() != outputs[o].dtype())
+                return badInput("output " + std::to_string(o) + " of its body is "
+                    + std::string(dtypeName(made[o][0].dtype())) + " once and "
+                    + std::string(dtypeName(outputs[o].dtype())) + " then");
             made[o].push_back(s.toLayout(outputs[o], Layout::Plain));
         }
     }

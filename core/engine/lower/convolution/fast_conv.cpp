@@ -70,7 +70,7 @@ Result<ConvNumbers> readNumbers(const StepContext& s, const ConvSlots& slots, in
 std::shared_ptr<const CodeConvWeights> packWeights(const Node& node, const Tensor& w, const Tensor* wZero)
 {
     const int64_t groups = node.attributes.integer("group", 1);
-    if (!isCode(w.dtype()) || w.rank() < 3 || w.rank() > 5 || groups < 1 || w.dim(0) % groups != 0)
+    if (!isCode(w.dtype()) || w.rank() < 3 || w.rank() > 5 || groups < 1 || w.dim(0) % groups != 0 || groups > w.dim(0))
         return nullptr;
     const auto zeros = zeroPointsOf(wZero);
     if (zeros.size() > 1 && static_cast<int64_t>(zeros.size()) != w.dim(0))
@@ -117,6 +117,8 @@ Status checkOperands(const FastConv& n, const StepContext& s)
     QS_CHECK(checkCodes(s.in(0), "an input"));
     QS_CHECK(checkCodes(s.in(n.slots.w), "a weight"));
     const auto wZero = zeroPointsOf(s.input(n.slots.wZero));
+    if (s.in(n.slots.w).rank() < 3)
+        return badInput("a weight of shape " + shapeText(s.in(n.slots.w).shape()) + " has no window");
     if (wZero.size() > 1 && static_cast<int64_t>(wZero.size()) != s.in(n.slots.w).dim(0))
         return badInput("a zero point does not fit the channels");
     return {};
@@ -129,6 +131,9 @@ Result<std::shared_ptr<const ReadyConv>> readyConv(const FastConv& n, const Step
         return n.ready;
     const Tensor w = s.toLayout(s.in(n.slots.w), Layout::Plain);
     const auto weights = n.weights ? n.weights : packWeights(n.node, w, s.input(n.slots.wZero));
+    if (!weights)
+        return badInput("a weight of shape " + shapeText(w.shape()) + " cannot be multiplied as codes in "
+            + std::to_string(n.node.attributes.integer("group", 1)) + " groups");
     QS_TRY(ConvNumbers numbers, readNumbers(s, n.slots, w.dim(0)));
     return std::shared_ptr<const ReadyConv>(std::make_shared<ReadyConv>(std::move(numbers), weights, type));
 }

@@ -190,7 +190,8 @@ Result<std::vector<float>> channelScales(const StepContext& s, int64_t channels)
     if (scale.size() != 1 && static_cast<int64_t>(scale.size()) != channels)
         return badInput("the weight has " + std::to_string(scale.size()) + " scales for " + std::to_string(channels)
             + " output channels");
-    scale.resize(static_cast<size_t>(channels), scale[0]);
+    if (!scale.empty())
+        scale.resize(static_cast<size_t>(channels), scale[0]);
     for (float& v : scale)
         v = xScale * v;
     return scale;
@@ -234,7 +235,7 @@ std::shared_ptr<const PackedConvWeights> packConstant(const LowerContext& c, con
     const bool zeroGiven = c.node.hasInput(slots.wZero);
     const int64_t groups = c.node.attributes.integer("group", 1);
     if (c.mode == KernelMode::Reference || !w || !isCode(w->dtype()) || w->rank() < 3 || w->rank() > 5
-        || (zeroGiven && !c.constant(slots.wZero)) || groups < 1 || groups > INT32_MAX || w->dim(0) % groups != 0)
+        || (zeroGiven && !c.constant(slots.wZero)) || groups < 1 || groups > w->dim(0) || w->dim(0) % groups != 0)
         return nullptr;
     const auto zeros = zeroPointsOf(zeroGiven ? c.constant(slots.wZero) : nullptr);
     if (zeros.size() > 1 && static_cast<int64_t>(zeros.size()) != w->dim(0))

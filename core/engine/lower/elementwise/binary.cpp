@@ -144,6 +144,8 @@ Result<DType> resultType(const StepContext& s, BinaryOp op, bool mixed)
 Result<Tensor> runFold(const StepContext& s, const BinaryEntry& entry, const Alignment& alignment, KernelMode mode)
 {
     const bool mixed = entry.op == BinaryOp::Pow;
+    if (mixed && s.inputCount() > 2)
+        return badInput("it has " + std::to_string(s.inputCount()) + " operands");
     QS_TRY(const DType type, resultType(s, entry.op, mixed));
     std::vector<const Tensor*> operands;
     for (size_t i = 0; i < s.inputCount(); ++i)
@@ -271,9 +273,10 @@ Result<LoweredNode> lowerCompare(const LowerContext& c)
     return lowered;
 }
 
-Tensor selectStrings(const BroadcastOperands& o)
+Result<Tensor> selectStrings(const StepContext& s, const BroadcastOperands& o)
 {
-    std::vector<std::string> values(static_cast<size_t>(elementCount(o.shape).value_or(0)));
+    QS_TRY(const Tensor room, allocateTexts(s, o.shape));
+    std::vector<std::string> values(static_cast<size_t>(*elementCount(o.shape)));
     forEachRun(o.loop, [&](std::span<const size_t> offsets, size_t outOffset) {
         for (size_t i = 0; i < o.loop.runLength(); ++i) {
             const bool first = o.tensors[0].data<uint8_t>()[offsets[0] + i * o.loop.innerStride(0)];
@@ -304,7 +307,7 @@ Result<Tensor> runWhere(const StepContext& s)
     const Tensor* operands[] = { &s.in(0), &s.in(1), &s.in(2) };
     if (type == DType::String) {
         QS_TRY(const BroadcastOperands o, prepareBroadcast(s, operands));
-        return selectStrings(o);
+        return selectStrings(s, o);
     }
     const bool packed = dtypeBits(type) < 8;
     const Tensor x = unpacked(s.in(1)), y = unpacked(s.in(2));

@@ -202,6 +202,8 @@ Result<ProjectedSizes> projectedSizes(const AttentionHead& head, const Node& nod
 Status attendProjected(StepContext& s, const AttentionHead& head, const Node& node, KernelMode mode, const Tensor& rows,
     const Tensor* mask, const Tensor* past, const Tensor* bias, DType type)
 {
+    if (rows.rank() != 3 || rows.dim(2) == 0)
+        return badInput("the projected input of shape " + shapeText(rows.shape()) + " is not batch x tokens x size");
     QS_TRY(const ProjectedSizes p, projectedSizes(head, node, rows.dim(2)));
     AttentionTensors t;
     t.q = headsOf(s, rows, 0, head.heads, p.q / head.heads);
@@ -411,7 +413,13 @@ Status runMultiHead(const AttentionHead& head, KernelMode mode, StepContext& s)
     QS_CHECK(needInputs(s, 1));
     const DType type = s.in(0).dtype(), work = attentionWork(type, mode);
     QS_CHECK(needFloat(type));
+    for (const size_t past : { 6, 7 })
+        if (s.input(past) && s.in(past).rank() != 4)
+            return badInput(
+                "a past of shape " + shapeText(s.in(past).shape()) + " is not batch x heads x tokens x size");
     QS_TRY(AttentionTensors t, HeadInputs(s, head, work).read());
+    if (t.q.rank() == 4 && t.q.dim(3) == 0)
+        return badInput("heads without elements");
     if (s.input(6) && s.input(7) && s.input(8))
         return attendInBuffer(s, head, mode, std::move(t), type);
     if (s.input(6) && s.input(7)) {

@@ -98,6 +98,8 @@ Status checkScale(const QuantizedTable& t, bool mayRepeat)
 Result<QuantizedTable> readTable(const GatherStep& step, const StepContext& s)
 {
     QuantizedTable t;
+    if (step.bits != 2 && step.bits != 4 && step.bits != 8)
+        return badInput("bits is " + std::to_string(step.bits));
     const DType type = s.in(0).dtype();
     const bool bytes = type == DType::UInt8, smallFloat = isFloat(type) && dtypeBits(type) <= 8;
     if (!bytes && !smallFloat && type != DType::Int4 && type != DType::UInt4)

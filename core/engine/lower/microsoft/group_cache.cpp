@@ -88,6 +88,9 @@ Result<GroupLine> paddedLine(const GroupLengths& l, const CacheForm& form, int64
 
 } // namespace
 
+/// No cache has as many tokens.
+constexpr int64_t kFarthest = int64_t(1) << 62;
+
 Result<GroupLengths> groupLengths(const StepContext& s, const CacheForm& form, int64_t fresh)
 {
     const Tensor &last = s.in(5), &all = s.in(6);
@@ -109,9 +112,10 @@ Result<GroupLengths> groupLengths(const StepContext& s, const CacheForm& form, i
     // An empty cache makes room for the window.
     l.present = !form.slides() ? std::max(l.total, cached) : cached > 0 ? cached : form.window;
     for (int64_t b = 0; b < l.batch; ++b) {
-        const int64_t total = elementAsInt(last, b) + 1;
+        const auto bounded = [b](const Tensor& t) { return std::clamp(elementAsInt(t, b), -kFarthest, kFarthest); };
+        const int64_t total = bounded(last) + 1;
         QS_TRY(const GroupLine line,
-            counts ? paddedLine(l, form, total, elementAsInt(*counts, b), cached) : groupLine(l, form, total, cached));
+            counts ? paddedLine(l, form, total, bounded(*counts), cached) : groupLine(l, form, total, cached));
         l.line = std::max({ l.line, line.kept + l.fresh, line.known });
         l.lines.push_back(line);
     }

@@ -56,6 +56,8 @@ Result<AttentionTensors> groupInputs(const GroupStep& step, const StepContext& s
 {
     AttentionTensors t;
     const int64_t n = step.head.heads, kn = step.keyHeads;
+    if (s.in(kGroupQuery).dim(2) == 0)
+        return badInput("heads without elements");
     const Tensor rows = asWorkType(s, s.in(kGroupQuery), work);
     if (!s.input(kGroupKey) || !s.input(kGroupValue)) {
         const int64_t size = rows.dim(2) / (n + 2 * kn);
@@ -245,6 +247,10 @@ Status runGroupQuery(const GroupStep& step, StepContext& s)
     if (s.in(kGroupQuery).rank() != 3 || (s.input(kGroupPastKey) != nullptr) != (s.input(kGroupPastValue) != nullptr)
         || (s.input(kGroupPastKey) && s.in(kGroupPastKey).rank() != 4))
         return badInput("the queries must be batch x tokens x size, and the caches of keys and values given together");
+    if (s.input(kGroupPastKey)
+        && (s.in(kGroupPastValue).rank() != 4 || s.in(kGroupPastValue).dim(2) != s.in(kGroupPastKey).dim(2)))
+        return badInput("past_key " + shapeText(s.in(kGroupPastKey).shape()) + " and past_value "
+            + shapeText(s.in(kGroupPastValue).shape()) + " do not hold as many tokens");
     QS_TRY(AttentionTensors t, groupInputs(step, s, work));
     QS_TRY(const GroupLengths l, groupLengths(s, step.cache, t.k.dim(2)));
     if (step.rotates)

@@ -200,7 +200,7 @@ Status checkExperts(const ExpertStep& step, const ExpertLayers& l, const Tensor&
     const size_t width = step.fusion ? 2 * l.out.depth() : l.out.depth();
     const bool fits = x.rank() >= 2 && static_cast<size_t>(x.shape().back()) == hidden && l.in.rows() == width
         && l.out.rows() == hidden && static_cast<size_t>(l.out.weights.dim(0)) == experts
-        && (!l.linear.weights.valid() || l.linear.weights.shape() == l.in.weights.shape());
+        && (!l.linear.weights.valid() || (!step.fusion && l.linear.weights.shape() == l.in.weights.shape()));
     if (!fits)
         return badInput("inputs " + shapeText(x.shape()) + " and weights " + shapeText(l.in.weights.shape()) + ", "
             + shapeText(l.out.weights.shape()) + " do not fit");

@@ -40,9 +40,10 @@ Tensor positionsFrom(const StepContext& s, const std::vector<int64_t>& first, in
 {
     Tensor t = s.allocate(DType::Int64, { static_cast<int64_t>(first.size()), tokens });
     int64_t* to = t.fill<int64_t>().data();
+    constexpr int64_t kFarthest = int64_t(1) << 62; // no table has as many rows
     for (int64_t start : first)
         for (int64_t k = 0; k < tokens; ++k)
-            *to++ = start + k;
+            *to++ = std::clamp(start, -kFarthest, kFarthest) + k;
     return t;
 }
 
@@ -59,6 +60,8 @@ Status runOwnRotary(const RotarySettings& settings, KernelMode mode, StepContext
     const int64_t batch = x.dim(0), tokens = x.dim(x.rank() - 2);
     if (!isInteger(given.dtype()) || (given.count() != 1 && given.count() != batch * tokens))
         return badInput("positions of shape " + shapeText(given.shape()) + " do not fit the input");
+    if (given.count() == 0)
+        return badInput("there are no positions");
     const Tensor positions = given.count() == batch * tokens && given.rank() == 2
         ? given
         : positionsFrom(s, std::vector<int64_t>(static_cast<size_t>(batch), elementAsInt(given, 0)), tokens);

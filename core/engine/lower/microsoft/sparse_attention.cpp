@@ -120,12 +120,15 @@ struct SparseLengths {
 Result<SparseLengths> sparseLengths(const StepContext& s, const BlockMask& mask)
 {
     const Tensor &all = s.in(kSparseTotal), &each = s.in(kSparseLengths), &past = s.in(kSparsePastKey);
+    if (!isInteger(all.dtype()) || !isInteger(each.dtype()))
+        return unsupportedType(isInteger(all.dtype()) ? each.dtype() : all.dtype());
     SparseLengths l { s.in(kSparseQuery).dim(1), all.count() == 1 ? elementAsInt(all, 0) : 0, toInts(each), {} };
     const bool fits = int64_t(l.known.size()) == s.in(kSparseQuery).dim(0) && l.total >= l.tokens
         && l.total <= past.dim(2) && l.total <= mask.blocks * mask.size;
     for (const int64_t known : l.known) {
-        l.before.push_back(l.total == l.tokens ? 0 : known - l.tokens);
-        if (!fits || known < 1 || known > l.total || l.before.back() < 0)
+        const bool within = fits && known >= 1 && known <= l.total;
+        l.before.push_back(!within || l.total == l.tokens ? 0 : known - l.tokens);
+        if (!within || l.before.back() < 0)
             return badInput("total_sequence_length or key_total_sequence_lengths does not fit "
                 + std::to_string(l.tokens) + " tokens and a cache of " + std::to_string(past.dim(2)));
     }

@@ -91,6 +91,8 @@ Status runBatchNorm(const BatchNormStep& step, StepContext& c)
         if (!c.input(i))
             return badInput("one of the five inputs is missing");
     QS_CHECK(needFloat(c.in(0).dtype()));
+    if (c.in(0).rank() < (step.training ? 2 : 1))
+        return badInput("an input of shape " + shapeText(c.in(0).shape()) + " has no channels");
     const bool plainNeeded = step.perElement && c.in(0).layout() != Layout::Plain;
     const Tensor x = plainNeeded ? inLayout(c, c.in(0), Layout::Plain) : c.in(0);
     const AxisShape s = channelShape(step, x);

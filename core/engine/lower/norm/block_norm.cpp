@@ -157,7 +157,8 @@ void normalizeParts(
     const StepContext& c, const BlockNorm& n, const W* x, const W* scale, const W* bias, W* y, W* mean, W* inverse)
 {
     constexpr int64_t kElementCost = 8; // multiplications that take as long
-    const bool alike = n.size % (n.run * n.scales) == 0;
+    const auto period = n.run * n.scales; // 0 where there is no element
+    const bool alike = period > 0 && n.size % period == 0;
     const RowParts parts(c, n.blocks, alike ? 1 : n.blocks, n.size * kElementCost);
     parts.run(c, [&](int64_t first, int64_t blocks, size_t) {
         BlockNorm part = n;

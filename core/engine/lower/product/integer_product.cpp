@@ -194,6 +194,8 @@ Status runQGemm(const Node& node, const Tensor* constantB, const RightCodes& rig
     ProductNumbers numbers { toFloats(s.in(1)), toFloats(s.in(4)), s.input(6) };
     if (numbers.aScale.size() != 1)
         return badInput("the left scale must be one number");
+    if (numbers.bScale.empty())
+        return badInput("the right scale is empty");
     numbers.aScale[0] *= alpha;
     const auto& [aScale, bScale, bias] = numbers;
     if (s.input(7)) {

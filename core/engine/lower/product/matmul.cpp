@@ -122,6 +122,8 @@ std::vector<ProductPlace> productPlaces(const BatchedProduct& p)
     const auto sizeA = size_t(p.shape.rows * p.shape.inner), sizeB = size_t(p.shape.inner * p.shape.columns),
                sizeC = size_t(p.shape.rows * p.shape.columns);
     std::vector<ProductPlace> places;
+    if (elementCount(p.output).value_or(0) == 0)
+        return places;
     forEachRun(p.batches, [&](std::span<const size_t> offsets, size_t out) {
         for (size_t i = 0; i < p.batches.runLength(); ++i)
             places.push_back({ (offsets[0] + i * p.batches.innerStride(0)) * sizeA,

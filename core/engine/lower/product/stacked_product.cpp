@@ -118,6 +118,8 @@ Status sumProduct(
     QS_CHECK(checkCodes(*o.b, "a right matrix"));
     QS_CHECK(checkEntries(o.aZero, p.a, p.a.rows, "the left zero point"));
     QS_CHECK(checkEntries(o.bZero, p.b, p.b.columns, "the right zero point"));
+    if (elementCount(p.out).value_or(0) == 0)
+        return {}; // of however many matrices
     PackedStack own;
     if (!right.packed && right.mode == KernelMode::Fast)
         own = packStack(*o.b, p.b, o.bZero);

@@ -32,11 +32,14 @@ Result<QuantVectorsPtr> quantVectors(const Tensor& scale, const Tensor* zeroPoin
     v->scale = toFloats(scale);
     v->shape = scale.shape();
     v->zeroPoint.assign(v->scale.size(), 0);
-    if (!zeroPoint || isFloat(zeroPoint->dtype()))
-        return QuantVectorsPtr(std::move(v)); // float8 and float4 grids have no zero point but 0
-    if (!isInteger(zeroPoint->dtype()) || (zeroPoint->count() != scale.count() && zeroPoint->count() != 1))
+    if (!zeroPoint)
+        return QuantVectorsPtr(std::move(v));
+    const bool typed = isInteger(zeroPoint->dtype()) || isFloat(zeroPoint->dtype());
+    if (!typed || (zeroPoint->count() != scale.count() && zeroPoint->count() != 1))
         return badInput("the zero point has " + std::to_string(zeroPoint->count()) + " elements, the scale "
             + std::to_string(scale.count()));
+    if (isFloat(zeroPoint->dtype()))
+        return QuantVectorsPtr(std::move(v)); // float8 and float4 grids have no zero point but 0
     const std::vector<int64_t> z = toInts(*zeroPoint);
     for (size_t i = 0; i < v->zeroPoint.size(); ++i)
         v->zeroPoint[i] = static_cast<int32_t>(z.size() == 1 ? z[0] : z[i]);

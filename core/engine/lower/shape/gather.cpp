@@ -99,8 +99,10 @@ struct NdBlocks {
     Shape shape; ///< of the gathered tensor
 };
 
-Result<NdBlocks> ndBlocks(const Shape& data, const Tensor& indices, size_t batch)
+Result<NdBlocks> ndBlocks(const StepContext& s, size_t batch)
 {
+    const Shape& data = s.in(0).shape();
+    const Tensor& indices = s.in(1);
     const Shape& shape = indices.shape();
     const auto depth = shape.empty() ? -1 : shape.back();
     bool fits = depth >= 0 && batch < shape.size() && batch + static_cast<size_t>(depth) <= data.size();
@@ -115,6 +117,7 @@ Result<NdBlocks> ndBlocks(const Shape& data, const Tensor& indices, size_t batch
     out.shape.insert(out.shape.end(), data.begin() + static_cast<std::ptrdiff_t>(end), data.end());
     const auto values = toInts(indices);
     const int64_t tuples = product(shape, 0, shape.size() - 1);
+    QS_TRY(const Tensor room, allocateChecked(s, DType::Int64, { tuples })); // beside the pool, yet within its limit
     const int64_t perBatch = product(shape, batch, shape.size() - 1);
     for (int64_t t = 0; t < tuples; ++t) {
         int64_t block = t / perBatch;
@@ -136,7 +139,7 @@ Status runGatherND(const Node& node, KernelMode, StepContext& s)
     const int64_t batch = node.attributes.integer("batch_dims", 0);
     if (batch < 0)
         return badInput("batch_dims is negative");
-    QS_TRY(const NdBlocks nd, ndBlocks(s.in(0).shape(), s.in(1), static_cast<size_t>(batch)));
+    QS_TRY(const NdBlocks nd, ndBlocks(s, static_cast<size_t>(batch)));
     const Movable movable({ &s.in(0) });
     QS_TRY(Tensor out, allocateChecked(s, movable.dtype(), nd.shape));
     const size_t bytes = static_cast<size_t>(nd.blockElements) * movable.elementBytes();
@@ -217,7 +220,7 @@ Status runScatterElements(const Node& node, KernelMode, StepContext& s)
 Status runScatterND(const Node& node, KernelMode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 3));
-    QS_TRY(const NdBlocks nd, ndBlocks(s.in(0).shape(), s.in(1), 0));
+    QS_TRY(const NdBlocks nd, ndBlocks(s, 0));
     return scatter(node, s, nd.blocks, nd.blockElements);
 }
 

@@ -229,10 +229,13 @@ Status runSpaceToDepth(const Node& node, KernelMode mode, StepContext& s)
     return copyBlocks(s, mode, view, perm, out);
 }
 
+constexpr int64_t kFarthestPad = int64_t(1) << 62;
+
 Result<int64_t> paddedSize(const std::string& mode, int64_t size, int64_t before, int64_t after)
 {
     int64_t total = 0;
-    if (__builtin_add_overflow(size, before, &total) || __builtin_add_overflow(total, after, &total) || total < 0)
+    if (__builtin_add_overflow(size, before, &total) || __builtin_add_overflow(total, after, &total) || total < 0
+        || before < -kFarthestPad)
         return badInput("its pads leave an impossible size");
     if (size == 0 && mode != "constant" && total > 0)
         return badInput("an empty axis has nothing to repeat");

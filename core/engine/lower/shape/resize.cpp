@@ -252,6 +252,8 @@ Status resizeFiltered(const ResizeSettings& r, KernelMode mode, const std::vecto
         Shape shape = now.shape();
         shape[d] = axes[d].out;
         QS_TRY(Tensor next, allocateChecked(s, DType::Float32, shape));
+        QS_TRY(const Tensor room, // of the filter, which lies beside the pool
+            allocateChecked(s, DType::Float32, { axes[d].out, filterTaps(axes[d], r.filter), 3 }));
         kernel(axisFilter(axes[d], r.filter), now.data<float>().data(), next.fill<float>().data(), product(shape, 0, d),
             axes[d].in, axes[d].out, product(shape, d + 1, shape.size()));
         now = std::move(next);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/rounding.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 #include "core/kernels/movement/strided_copy.h"
 #include "core/ops/fact_tools.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/empty_shape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,7 +65,7 @@ Status runSize(const Node&, KernelMode, StepContext& s)
 
 Status viewAs(StepContext& s, const Shape& shape)
 {
-    if (elementCount(shape) != s.in(0).count())
+    if (elementCount(shape) != s.in(0).count() || isEndlessNothing(shape, kLongestNothing))
         return badInput(
             "an input of shape " + shapeText(s.in(0).shape()) + " cannot take the shape " + shapeText(shape));
     s.setOutput(0, s.in(0).reshaped(shape));
@@ -172,12 +174,15 @@ Status runDropout(const Node& node, KernelMode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
     if (const Tensor* training = s.input(2); training && training->count() == 1 && elementAsInt(*training, 0) != 0)
-        if (const Tensor* ratio = s.input(1); !ratio || elementAsDouble(*ratio, 0) != 0)
+        if (const Tensor* ratio = s.input(1); !ratio || ratio->count() != 1 || elementAsDouble(*ratio, 0) != 0)
             return badInput("it is in training mode", {}, "export the model for inference");
     s.setOutput(0, s.in(0));
     if (s.outputCount() < 2)
         return {};
-    Tensor mask = s.allocate(node.opset >= 10 ? DType::Bool : s.in(0).dtype(), s.in(0).shape());
+    const DType type = node.opset >= 10 ? DType::Bool : s.in(0).dtype();
+    if (type != DType::Bool && !isNumeric(type))
+        return unsupportedType(type);
+    Tensor mask = s.allocate(type, s.in(0).shape());
     const std::vector<float> ones(static_cast<size_t>(mask.count()), 1.0f);
     storeElements(mask.dtype(), writable(mask), 0, ones.data(), ones.size());
     s.setOutput(1, std::move(mask));
@@ -189,7 +194,10 @@ template <class T> Tensor rangeOf(const StepContext& s, int64_t count)
     Tensor out = s.allocate(dtypeOf<T>(), { count });
     const T start = s.in(0).data<T>()[0], delta = s.in(2).data<T>()[0];
     for (int64_t i = 0; i < count; ++i)
-        out.fill<T>()[static_cast<size_t>(i)] = static_cast<T>(start + static_cast<T>(i) * delta);
+        if constexpr (std::is_integral_v<T>) // the last step may leave the type
+            out.fill<T>()[static_cast<size_t>(i)] = static_cast<T>(uint64_t(start) + uint64_t(i) * uint64_t(delta));
+        else
+            out.fill<T>()[static_cast<size_t>(i)] = static_cast<T>(start + static_cast<T>(i) * delta);
     return out;
 }
 
@@ -380,7 +388,9 @@ Status runOneHot(const Node& node, KernelMode, StepContext& s)
     if (s.in(1).count() != 1 || s.in(2).count() != 2)
         return badInput("depth must be one number and values two");
     const Shape& in = s.in(0).shape();
-    const auto depth = static_cast<int64_t>(elementAsDouble(s.in(1), 0));
+    const auto whole
+        = [](const Tensor& t, int64_t i) { return int64_t(clampOr(elementAsDouble(t, i), -0x1p62, 0x1p62)); };
+    const int64_t depth = whole(s.in(1), 0);
     QS_TRY(const size_t axis, axisOf(node.attributes.integer("axis", -1), in.size() + 1));
     Shape shape = in;
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);
@@ -391,7 +401,7 @@ Status runOneHot(const Node& node, KernelMode, StepContext& s)
     const int64_t inner = product(in, axis, in.size());
     const size_t bytes = values.elementBytes();
     for (int64_t i = 0; i < s.in(0).count(); ++i) {
-        auto hot = static_cast<int64_t>(elementAsDouble(s.in(0), i));
+        int64_t hot = whole(s.in(0), i);
         hot = hot < 0 ? hot + depth : hot;
         if (hot < 0 || hot >= depth)
             continue;

@@ -33,6 +33,7 @@ Status runConcat(const Node&, KernelMode, StepContext& s)
         return badInput(
             "texts of shape " + shapeText(s.in(0).shape()) + " and " + shapeText(s.in(1).shape()) + " do not fit");
     const Shape operands[] = { s.in(0).shape(), s.in(1).shape() };
+    QS_TRY(const Tensor room, allocateTexts(s, *shape));
     const BroadcastLoop loop = makeBroadcastLoop(operands, *shape);
     const Words &a = s.in(0).stringData(), &b = s.in(1).stringData();
     Words out;

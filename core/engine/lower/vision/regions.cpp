@@ -36,6 +36,26 @@ Result<std::vector<int64_t>> regionSamples(const StepContext& c, bool align)
     return samples;
 }
 
+/// One region after another, since each may take its time.
+template <class W>
+Status alignEach(RegionPool p, const StepContext& c, const Tensor& x, const Tensor& regions,
+    const std::vector<int64_t>& samples, Tensor& y)
+{
+    constexpr double kMostWork = 0x1p34; // samples of a region and all its channels
+    const int64_t outputs = p.channels * p.outHeight * p.outWidth;
+    p.regions = 1;
+    for (size_t r = 0; r < samples.size(); ++r) {
+        if (c.isCancelled())
+            return cancelled();
+        const W* const region = regions.data<W>().data() + int64_t(r) * p.stride;
+        const double row = rowSamples(p, region);
+        if (row > kMostRowSamples || row * double(p.outHeight) * double(p.channels) > kMostWork)
+            return badInput("region " + std::to_string(r) + " takes too many samples");
+        regionAlign<W>(p, x.data<W>().data(), region, &samples[r], y.fill<W>().data() + int64_t(r) * outputs);
+    }
+    return {};
+}
+
 Status runRegions(RegionPool p, bool align, KernelMode mode, StepContext& c)
 {
     const Tensor &x = c.in(0), &regions = c.in(1);
@@ -51,17 +71,17 @@ Status runRegions(RegionPool p, bool align, KernelMode mode, StepContext& c)
         return badInput("the input is empty");
     const Shape shape { p.regions, p.channels, p.outHeight, p.outWidth };
     QS_CHECK(allocateChecked(c, DType::UInt8, shape));
-    withFloatWork(x.dtype(), mode, [&](auto work) {
+    return withFloatWork(x.dtype(), mode, [&](auto work) -> Status {
         using W = decltype(work);
         const Tensor in = asWork<W>(c, x), places = asWork<W>(c, regions);
         Tensor y = c.allocate(dtypeOf<W>(), shape);
         if (align)
-            regionAlign<W>(p, in.data<W>().data(), places.data<W>().data(), samples.data(), y.fill<W>().data());
+            QS_CHECK(alignEach<W>(p, c, in, places, samples, y));
         else
             regionMaxPool<W>(p, in.data<W>().data(), places.data<W>().data() + 1, samples.data(), y.fill<W>().data());
         c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
+        return {};
     });
-    return {};
 }
 
 Result<LoweredNode> lowerRegionPool(const LowerContext& context)

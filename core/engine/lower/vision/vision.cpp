@@ -18,6 +18,8 @@ struct GridStep {
     bool alignCorners;
 };
 
+constexpr int64_t kMostGridAxes = 5; ///< each multiplies the elements that a place is made of by up to four
+
 Result<GridSample> gridShape(const GridStep& step, const Tensor& x, const Tensor& grid)
 {
     GridSample s { 1, 1, {}, 0, step.interpolation, step.padding, step.alignCorners };
@@ -25,6 +27,9 @@ Result<GridSample> gridShape(const GridStep& step, const Tensor& x, const Tensor
     if (axes < 1 || grid.rank() != x.rank() || grid.shape().back() != axes || grid.dim(0) != x.dim(0))
         return badInput(
             "a grid of shape " + shapeText(grid.shape()) + " does not fit an input of shape " + shapeText(x.shape()));
+    if (axes > kMostGridAxes)
+        return badInput("places with " + std::to_string(axes) + " axes are not supported, at most "
+            + std::to_string(kMostGridAxes) + " are");
     s.batch = x.dim(0);
     s.channels = x.dim(1);
     s.in.assign(x.shape().begin() + 2, x.shape().end());

@@ -90,16 +90,21 @@ Result<DeformConv> deformShape(const Node& node, const StepContext& c)
     const auto windows = [](int64_t size, int64_t kernel, int64_t padding, int64_t stride, int64_t dilation) {
         return (size + padding - (kernel - 1) * dilation - 1) / stride + 1;
     };
-    const int64_t taps = s.kernelHeight * s.kernelWidth;
+    int64_t taps = 0, offsets = 0; // a dimension may be 0, so that the others are as large as anybody likes
+    if (!allWithin(w.shape(), 0) || !allWithin(x.shape(), 0)
+        || __builtin_mul_overflow(s.kernelHeight, s.kernelWidth, &taps)
+        || __builtin_mul_overflow(s.offsetGroups * 2, taps, &offsets))
+        return badInput("its input of shape " + shapeText(x.shape()) + " or its weights " + shapeText(w.shape())
+            + " are impossible");
     bool fits = s.groups > 0 && s.offsetGroups > 0 && s.inChannels % s.groups == 0 && s.outChannels % s.groups == 0
         && s.inChannels % s.offsetGroups == 0 && w.dim(1) * s.groups == s.inChannels && offset.dim(0) == x.dim(0)
-        && offset.dim(1) == s.offsetGroups * taps * 2
+        && offset.dim(1) == offsets
         && s.outHeight == windows(s.height, s.kernelHeight, pads[0] + pads[2], strides[0], dilations[0])
         && s.outWidth == windows(s.width, s.kernelWidth, pads[1] + pads[3], strides[1], dilations[1]);
     if (fits && c.input(3))
         fits = c.in(3).count() == s.outChannels;
     if (fits && c.input(4))
-        fits = c.in(4).shape() == Shape { x.dim(0), s.offsetGroups * taps, s.outHeight, s.outWidth };
+        fits = c.in(4).shape() == Shape { x.dim(0), offsets / 2, s.outHeight, s.outWidth };
     if (!fits)
         return badInput("an input of shape " + shapeText(x.shape()) + ", weights " + shapeText(w.shape())
             + " and offsets " + shapeText(offset.shape()) + " do not fit");
