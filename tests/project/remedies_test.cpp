@@ -4,6 +4,7 @@
 #include "core/project/search/mended_file.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/comparing.h"
+#include "core/tensor/convert.h"
 #include "tests/analysis/planted/planted.h"
 
 #include <algorithm>
@@ -261,6 +262,31 @@ private slots:
         QVERIFY(f->measuredGainDb && *f->measuredGainDb > 1);
         const double inFile = mendedDb(files, now, { f->change }) - outputDb(*now);
         QVERIFY2(std::abs(inFile - *f->measuredGainDb) < 1, qPrintable(QString::number(inFile)));
+    }
+
+    /// Each reader has a pair of its own, and the second reads what it did not write: all of the value are written
+    /// anew.
+    void pairsOfOneValueAreMendedTogether()
+    {
+        Planted p;
+        p.network = "residual";
+        p.recipe = [](Recipe& r) { r.dedicatedPairs = true; };
+        p.quantized = [](GraphDraft& q) {
+            q.setConstant("other_scale", Tensor::scalar(3 * float(elementAsDouble(*q.constant("r1_scale"), 0))));
+            const auto reader = std::ranges::find_if(q.nodes, [](const DraftNode& node) {
+                return !node.outputs.empty() && node.outputs[0] == "r1_DequantizeLinear_Output_2";
+            });
+            if (reader == q.nodes.end())
+                qFatal("r1 has one pair");
+            reader->inputs[1] = "other_scale";
+        };
+        const SnapshotPtr now = snapshotOf(plantedPair(p));
+        const double lost = outputDb(*snapshotOf(plantedPair(healthy(p)))) - outputDb(*now);
+        QVERIFY2(lost > 3, qPrintable(QString::number(lost)));
+        const SnapshotPtr after = tried(now);
+        const Finding* first = firstOffered(*after);
+        QVERIFY2(first && first->rule == Rule::WrongZeroPoint, qPrintable(rulesOf(*after->comparison)));
+        QVERIFY2(*first->measuredGainDb >= 0.9 * lost, qPrintable(rulesOf(*after->comparison)));
     }
 
     void nothingIsTriedOfHealthyFiles_data()

@@ -61,8 +61,8 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Clipping them, or a calibrator that does, often costs less than it gains.",
         "Leave {} in float, or cut the outliers off with the percentile or mse calibrator." },
     { Rule::WrongZeroPoint, "wrong_zero_point", Severity::Warning, "Quantizing and dequantizing disagree at {}",
-        "The mean error is whole steps: the code that should stand for 0 stands for another value. The zero "
-        "point was calibrated, or written, wrongly.",
+        "Codes stand for other values than were meant: whoever reads them has another scale or zero point than "
+        "whoever wrote them, or the zero point was calibrated wrongly.",
         "Give both the same scale and zero point, or quantize the float model anew." },
     { Rule::WrongBiasScale, "wrong_bias_scale", Severity::Warning, "The bias of {} is wrong",
         "A bias is added to sums of products, so its scale has to be that of the input times that of the "

@@ -65,6 +65,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findExtremeConstants(c, found);
     findJoins(pair, c, found);
     findBrokenPairs(pair, c, found);
+    findOddReaders(pair, c, found);
     if (!pair.quantizedReference) { // whose data are cut already, or not yet
         findInputMismatch(pair, c, found);
         findRangeTooSmall(pair, c, found);

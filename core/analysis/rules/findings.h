@@ -22,6 +22,8 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findBrokenPairs(
     const ComparePair& pair, const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
+/// Readers of codes that disagree with the writer, by their constants; after findBrokenPairs().
+void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findExtremeConstants(const Comparison& c, std::vector<Finding>& found);
 void findCoarseTensors(const Comparison& c, std::vector<Finding>& found);

@@ -175,6 +175,19 @@ std::optional<double> biasScaleDistance(const ComparePair& pair, const WeightRow
     return distance;
 }
 
+/// Its node reads its input otherwise than it was written, and with it the bias: that is told already.
+bool isMisread(const ComparePair& pair, const WeightRow& row, const std::vector<Finding>& found)
+{
+    if (!row.quantNode.valid())
+        return false;
+    const std::string& reader = pair.quantPlan->graph().node(row.quantNode).name;
+    return std::ranges::any_of(found, [&](const Finding& f) {
+        return f.rule == Rule::WrongZeroPoint && std::ranges::any_of(f.evidence, [&](const EvidenceItem& item) {
+            return item.key == "reader" && item.text == reader;
+        });
+    });
+}
+
 /// Signal power behind a node of the float model.
 double powerBehind(const Comparison& c, NodeId node)
 {
@@ -198,7 +211,7 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
         const double share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
         const auto distance = biasScaleDistance(pair, row);
         const bool wrong = share > kHarmfulBias, mismatched = distance && *distance > kBiasRatio;
-        if (!wrong && !mismatched)
+        if ((!wrong && !mismatched) || isMisread(pair, row, found))
             continue;
         Finding f = weightFinding(c, i, Rule::WrongBiasScale);
         if (share > kRuinousBias)

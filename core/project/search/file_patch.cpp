@@ -125,6 +125,9 @@ std::set<uint32_t> FilePatch::sharing(uint32_t index) const
         std::vector<uint32_t> next = passedTo(q);
         if (const auto from = passedFrom(q))
             next.push_back(*from);
+        for (uint32_t other = 0; other < m_pair.quantView->quantizers().size(); ++other)
+            if (quantizer(q).real.valid() && quantizer(other).real == quantizer(q).real)
+                next.push_back(other); // a pair of another reader's own
         for (const uint32_t other : next)
             if (isPair(other) && equalParams(quantizer(other).params, quantizer(q).params)
                 && found.insert(other).second)

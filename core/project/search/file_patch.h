@@ -45,7 +45,8 @@ private:
     Status refuse(uint32_t q, std::string_view why) const;
     bool isPair(uint32_t q) const; ///< of QuantizeLinear (if any) and DequantizeLinear
     std::optional<CodeRange> codesBetween(uint32_t q) const; ///< where a Clip cuts the codes
-    std::set<uint32_t> sharing(uint32_t q) const; ///< it, and those that pass its elements on with equal parameters
+    /// It, and those with equal parameters that quantize its value for other readers or pass its elements on.
+    std::set<uint32_t> sharing(uint32_t q) const;
     std::optional<uint32_t> passedFrom(uint32_t q) const;
     std::vector<uint32_t> passedTo(uint32_t q) const;
     QuantParams rangeParams(uint32_t q, double low, double high) const;

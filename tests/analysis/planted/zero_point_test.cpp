@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/params/weights.h"
 #include "tests/analysis/planted/planted.h"
+#include "tests/support/tensors.h"
 
 #include <algorithm>
 
@@ -28,6 +29,27 @@ SmallModel halfModel(bool quantized)
     m.node("QuantizeLinear", { "h", "s", "z" }, { "h_QuantizeLinear_Output" })
         .node("DequantizeLinear", { "h_QuantizeLinear_Output", "s", "z" }, { "h_DequantizeLinear_Output" });
     return m.node("Neg", { "h_DequantizeLinear_Output" }, { "y" }).output("y");
+}
+
+/// x -> Neg -> a, which two nodes read: operators on codes, or pairs. The second takes it by `scale` and `zero`.
+SmallModel readTwice(bool onCodes, float scale, int zero)
+{
+    SmallModel m("q");
+    m.input("x", { 1, 64 }).node("Neg", { "x" }, { "a" });
+    m.constant("s", Tensor::scalar(0.03f)).constant("z", Tensor::scalar(uint8_t(128)));
+    m.constant("s2", Tensor::scalar(scale)).constant("z2", Tensor::scalar(uint8_t(zero)));
+    m.node("QuantizeLinear", { "a", "s", "z" }, { "a_QuantizeLinear_Output" });
+    if (onCodes)
+        return m
+            .node("QLinearAdd",
+                { "a_QuantizeLinear_Output", "s", "z", "a_QuantizeLinear_Output", "s2", "z2", "s", "z" }, { "y_codes" },
+                {}, "com.microsoft")
+            .node("DequantizeLinear", { "y_codes", "s", "z" }, { "y" })
+            .output("y");
+    return m.node("DequantizeLinear", { "a_QuantizeLinear_Output", "s", "z" }, { "a_1" })
+        .node("DequantizeLinear", { "a_QuantizeLinear_Output", "s2", "z2" }, { "a_2" })
+        .node("Add", { "a_1", "a_2" }, { "y" })
+        .output("y");
 }
 
 } // namespace
@@ -105,6 +127,41 @@ private slots:
         const Comparison c = compared(halfModel(false).finish(), halfModel(true).finish(), FixedData(samples));
         QVERIFY(rowOf(c, "h").noise.rounding.value_or(0) > 0);
         QVERIFY2(!saysZeroPoint(c), qPrintable(rulesOf(c)));
+    }
+
+    void readers_data()
+    {
+        QTest::addColumn<bool>("onCodes");
+        QTest::addColumn<float>("scale");
+        QTest::addColumn<int>("zero");
+        QTest::addColumn<bool>("told");
+        for (const bool onCodes : { false, true }) {
+            const char* form = onCodes ? "on codes" : "pairs";
+            QTest::addRow("%s, equal numbers", form) << onCodes << 0.03f << 128 << false;
+            QTest::addRow("%s, another scale", form) << onCodes << 0.06f << 128 << true;
+            QTest::addRow("%s, another zero point", form) << onCodes << 0.03f << 100 << true;
+        }
+    }
+    /// Whoever reads codes takes them for what they were written as, the first reader or not.
+    void readers()
+    {
+        QFETCH(bool, onCodes);
+        QFETCH(float, scale);
+        QFETCH(int, zero);
+        QFETCH(bool, told);
+        SmallModel f("f");
+        f.input("x", { 1, 64 }).node("Neg", { "x" }, { "a" }).node("Add", { "a", "a" }, { "y" }).output("y");
+        const FixedData data({ Tensor::of<float>({ 1, 64 }, normals(64, 9)) });
+        const Comparison c = compared(f.finish(), readTwice(onCodes, scale, zero).finish(), data);
+        QVERIFY2(saysZeroPoint(c) == told, qPrintable(rulesOf(c)));
+        if (!told)
+            return;
+        const Finding& found = *findingOf(c, Rule::WrongZeroPoint);
+        QCOMPARE(found.tensor, std::string("a"));
+        QCOMPARE(found.node, std::string("n_y"));
+        QCOMPARE(found.severity, Severity::Error);
+        QCOMPARE(found.change.kind, RemedyKind::Requantize);
+        QVERIFY2(found.summary.find(onCodes ? "n_y_codes" : "n_a_2") != std::string::npos, found.summary.c_str());
     }
 
     /// A shift in one place is still told of, whatever the type.
