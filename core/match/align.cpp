@@ -115,6 +115,8 @@ void listUnmatched(const GraphPair& g, const Correspondence& found, Alignment& r
     std::set<ValueId> floatDone, quantDone, pairedRoots;
     for (const ValuePair& p : result.values) {
         floatDone.insert(p.floatValue);
+        if (const auto it = found.values.find(p.floatValue); it != found.values.end())
+            quantDone.insert(it->second.root); // shown by a quantizer behind it
         quantDone.insert(g.q.root(p.quantValue));
         quantDone.insert(p.quantValue);
     }

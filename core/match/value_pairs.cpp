@@ -8,14 +8,52 @@ namespace qs {
 
 namespace {
 
+using FloatsOfRoots = std::map<ValueId, std::vector<ValueId>>;
+
+/// The quantizer behind a node that only gives its input another shape, and no value of the float model's own.
+std::optional<uint32_t> quantizerBehind(
+    const GraphPair& g, NodeId reader, ValueId root, const FloatsOfRoots& floatsOf, int depth)
+{
+    constexpr int kDeepest = 4;
+    const auto inputs = g.q.dataInputs(reader);
+    if (g.q.kind(reader) != FlowKind::Reshape || inputs.empty() || inputs[0] != root || depth > kDeepest)
+        return std::nullopt;
+    const ValueId out = g.q.root(g.q.graph().node(reader).outputs[0]);
+    if (floatsOf.contains(out) || g.q.graph().isOutput(out))
+        return std::nullopt;
+    if (const auto q = g.view.ofValue(out))
+        return g.view.quantizers()[*q].real == out ? q : std::nullopt;
+    const auto& readers = g.q.readers(out);
+    return readers.size() == 1 ? quantizerBehind(g, readers[0], out, floatsOf, depth + 1) : std::nullopt;
+}
+
+/// The quantizer of a value: its own, or where it has none and whoever reads it has it in another shape first, as ONNX
+/// Runtime's preparation writes products of three axes, the first of those behind.
+std::optional<uint32_t> quantizerOf(const GraphPair& g, ValueId root, const FloatsOfRoots& floatsOf)
+{
+    if (const auto own = g.view.ofValue(root); own || g.view.scaledSums(root).valid())
+        return own;
+    std::optional<uint32_t> first;
+    for (const NodeId reader : g.q.readers(root)) {
+        const auto behind = quantizerBehind(g, reader, root, floatsOf, 0);
+        if (!behind)
+            return std::nullopt;
+        if (!first)
+            first = behind;
+    }
+    return g.q.graph().isOutput(root) ? std::nullopt : first;
+}
+
 /// Pairs of the float values that share one quantized root.
 class RootPairs {
 public:
-    RootPairs(const GraphPair& g, const Correspondence& found, ValueId root, std::vector<ValuePair>& pairs)
+    /// `quantizer`: of what is shown in place of the root.
+    RootPairs(const GraphPair& g, const Correspondence& found, ValueId root, std::optional<uint32_t> quantizer,
+        std::vector<ValuePair>& pairs)
         : m_g(g)
         , m_found(found)
         , m_root(root)
-        , m_quantizer(g.view.ofValue(root))
+        , m_quantizer(quantizer)
         , m_pairs(pairs)
     {
         const ValueId scaled = g.view.scaledSums(root);
@@ -107,13 +145,17 @@ size_t placeOf(const Graph& floatGraph, const ValuePair& pair)
 
 std::vector<ValuePair> valuePairs(const GraphPair& g, const Correspondence& found)
 {
-    std::map<ValueId, std::vector<ValueId>> byRoot;
+    FloatsOfRoots byRoot;
     for (ValueId f : g.f.activations())
         if (const auto it = found.values.find(f); it != found.values.end() && !it->second.wayPoint)
             byRoot[it->second.root].push_back(f);
     std::vector<ValuePair> pairs;
-    for (const auto& [root, chain] : byRoot)
-        RootPairs(g, found, root, pairs).add(chain);
+    for (const auto& [root, chain] : byRoot) {
+        const bool byHand
+            = std::ranges::any_of(chain, [&](ValueId f) { return found.values.at(f).method == MatchMethod::Manual; });
+        const auto quantizer = byHand ? g.view.ofValue(root) : quantizerOf(g, root, byRoot);
+        RootPairs(g, found, root, quantizer, pairs).add(chain);
+    }
     std::ranges::sort(pairs, {}, [&](const ValuePair& pair) { return placeOf(g.f.graph(), pair); });
     return pairs;
 }
