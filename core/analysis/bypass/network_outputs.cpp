@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/network_outputs.h"
 
+#include "core/qdq/name_tails.h"
+
 #include <algorithm>
 #include <set>
 
@@ -13,6 +15,20 @@ bool isReal(const Plan& plan, ValueId id)
 {
     const DType type = plan.facts().of(id).dtype;
     return type == DType::Undefined || isFloat(type);
+}
+
+/// The values of both networks that have this name, in the quantized file perhaps that of their codes.
+std::optional<std::pair<ValueId, ValueId>> namesakes(const TwoNetworks& networks, const std::string& name)
+{
+    const ValueId one = networks.f->graph().findValue(name);
+    ValueId other = networks.b->graph().findValue(name);
+    if (!other.valid())
+        other = networks.b->graph().findValue(name + tails::kCodes);
+    if (!one.valid() || !other.valid() || networks.f->blocked(one) || networks.b->blocked(other)
+        || networks.f->constant(one) || networks.b->constant(other) || !isReal(*networks.f, one)
+        || !isReal(*networks.b, other))
+        return std::nullopt;
+    return std::pair(one, other);
 }
 
 class OutputFinder {
@@ -69,6 +85,8 @@ std::vector<ValueOfBoth> comparableValues(
 {
     std::vector<ValueOfBoth> values;
     for (const PairPlan& p : pairs) {
+        if (p.pair.unrounded.valid())
+            continue; // before an activation that the bypassed operator does, too: it gives out what is behind
         // Of a dynamic quantizer there are the reals that it is given; its codes are still made.
         const Quantizer* q = p.pair.quantizer ? &pair.quantView->quantizers()[*p.pair.quantizer] : nullptr;
         const ValueId y = q && q->dynamic && q->real.valid() ? q->real : p.pair.quantValue;
@@ -78,6 +96,28 @@ std::vector<ValueOfBoth> comparableValues(
             && !networks.b->constant(other) && isReal(*networks.f, one) && isReal(*networks.b, other))
             values.push_back({ one, other, p.x });
     }
+    return values;
+}
+
+std::vector<ValueOfBoth> namesakesBefore(const TwoNetworks& networks, const ComparePair& pair, ValueId place)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const auto& alone = pair.alignment->unmatchedFloat; // topological order
+    const std::set<ValueId> unpaired(alone.begin(), alone.end());
+    std::set<ValueId> before;
+    std::vector<ValueId> front { place };
+    while (!front.empty()) {
+        const NodeId producer = graph.value(front.back()).producer;
+        front.pop_back();
+        for (const ValueId in : producer.valid() ? graph.node(producer).inputs : std::vector<ValueId> {})
+            if (in.valid() && unpaired.contains(in) && before.insert(in).second)
+                front.push_back(in);
+    }
+    std::vector<ValueOfBoth> values;
+    for (const ValueId v : alone)
+        if (before.contains(v))
+            if (const auto both = namesakes(networks, graph.value(v).name))
+                values.push_back({ both->first, both->second, v });
     return values;
 }
 

@@ -23,8 +23,12 @@ struct ValueOfBoth {
 /// Outputs that hold reals. In place of one that holds indices, classes or truth values, which a hair's breadth may
 /// turn, what it is made from, as far as both files make it by the same operators.
 std::vector<ValueOfBoth> comparableOutputs(const TwoNetworks& networks, const ComparePair& pair);
-/// The paired values that hold reals, in the float model's order.
+/// The paired values that hold reals, in the float model's order; none that an operator on codes bounds before it gives
+/// them out.
 std::vector<ValueOfBoth> comparableValues(
     const TwoNetworks& networks, const ComparePair& pair, const std::vector<PairPlan>& pairs);
+/// Values without a partner that lead to `place` through such values alone, in the float model's order, beside those
+/// of the same name: pairs whose numbers differ may have been given up for that very reason.
+std::vector<ValueOfBoth> namesakesBefore(const TwoNetworks& networks, const ComparePair& pair, ValueId place);
 
 } // namespace qs

@@ -62,26 +62,36 @@ public:
         const auto outputs = comparableOutputs(m_two, m_pair);
         if (outputs.empty())
             return badInput("no output that both files can compute holds real numbers");
-        QS_TRY(const std::vector<double> apart, distances(outputs, true));
+        QS_TRY(const std::vector<double> outputsApart, distances(outputs, true));
         std::vector<double> explained;
-        if (std::ranges::max(apart) > kSameNetwork || m_step.precision != Precision::Float32)
+        if (std::ranges::max(outputsApart) > kSameNetwork || m_step.precision != Precision::Float32)
             if (auto found = explainedDistances(m_two, m_step, outputs, m_inputs, m_pair, m_work); found.ok())
                 explained = std::move(found).value();
-        NetworkDistance worst = worstOf(outputs, apart, explained);
+        NetworkDistance worst = worstOf(outputs, outputsApart, explained);
         if (worst.same())
             return worst;
-        const auto values = comparableValues(m_two, m_pair, m_pairs);
-        if (const auto all = distances(values, false); all.ok()) {
-            const auto first = std::ranges::find_if(*all, [&](double d) { return d > worst.tolerance; });
-            if (first != all->end())
-                worst.firstApart = ValueDistance { values[size_t(first - all->begin())].shown, *first };
-        }
+        worst.firstApart = firstBeyond(comparableValues(m_two, m_pair, m_pairs), worst.tolerance);
+        const ValueId place = worst.firstApart.value_or(worst.worstOutput).floatValue;
+        if (const auto before = firstBeyond(namesakesBefore(m_two, m_pair, place), worst.tolerance))
+            worst.firstApart = before;
         return worst;
     }
 
 private:
+    std::optional<ValueDistance> firstBeyond(const std::vector<ValueOfBoth>& values, double tolerance)
+    {
+        const auto all = distances(values, false);
+        if (!all.ok())
+            return std::nullopt;
+        const auto first = std::ranges::find_if(*all, [&](double d) { return d > tolerance; });
+        return first == all->end()
+            ? std::nullopt
+            : std::optional(ValueDistance { values[size_t(first - all->begin())].shown, *first });
+    }
+
     Result<std::vector<double>> distances(const std::vector<ValueOfBoth>& values, bool outputs)
     {
+        m_counts.clear();
         std::vector<ValueId> ofFloat, ofBypassed;
         for (const ValueOfBoth& v : values) {
             ofFloat.push_back(v.f);
@@ -95,7 +105,6 @@ private:
         if (!x.ok() || !y.ok())
             return (x.ok() ? y : x).issue();
         std::vector<double> found;
-        m_counts.clear();
         for (size_t i = 0; i < values.size(); ++i) {
             found.push_back(distanceOf((*x)[i], (*y)[i], outputs));
             m_counts.push_back((*x)[i].count());

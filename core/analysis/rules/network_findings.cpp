@@ -26,6 +26,8 @@ ValueId firstOfUnmatched(const ComparePair& pair, ValueId place)
 {
     const Graph& graph = pair.floatPlan->graph();
     const auto& unmatched = pair.alignment->unmatchedFloat;
+    if (std::ranges::find(unmatched, place) != unmatched.end())
+        return place; // compared by its name: what it is made of agrees
     if (const NodeId producer = graph.value(place).producer; producer.valid())
         for (ValueId in : graph.node(producer).inputs)
             if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end())
