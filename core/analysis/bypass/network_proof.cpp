@@ -43,6 +43,26 @@ double distanceOf(const Tensor& a, const Tensor& b, bool output)
     return squares <= kZero * kZero * double(y.size()) ? 0 : distance;
 }
 
+/// Numbers that have none in another tensor.
+struct Lost {
+    uint64_t elements = 0;
+    double largest = 0; ///< absolute
+};
+
+Lost lostBy(const Tensor& a, const Tensor& b)
+{
+    Lost lost;
+    if (a.count() != b.count())
+        return lost;
+    const std::vector<float> x = toFloats(a), y = toFloats(b);
+    for (size_t i = 0; i < x.size(); ++i)
+        if (std::isfinite(x[i]) && !std::isfinite(y[i])) {
+            ++lost.elements;
+            lost.largest = std::max(lost.largest, std::fabs(double(x[i])));
+        }
+    return lost;
+}
+
 /// Compares two networks on a sample.
 class NetworkComparer {
 public:
@@ -63,14 +83,20 @@ public:
         if (outputs.empty())
             return badInput("no output that both files can compute holds real numbers");
         QS_TRY(const std::vector<double> outputsApart, distances(outputs, true));
+        const bool lost = std::ranges::any_of(m_lost, [](const Lost& l) { return l.elements > 0; });
         std::vector<double> explained;
         if (std::ranges::max(outputsApart) > kSameNetwork || m_step.precision != Precision::Float32)
             if (auto found = explainedDistances(m_two, m_step, outputs, m_inputs, m_pair, m_work); found.ok())
                 explained = std::move(found).value();
         NetworkDistance worst = worstOf(outputs, outputsApart, explained);
+        if (worst.same() && !lost)
+            return worst;
+        const auto values = comparableValues(m_two, m_pair, m_pairs);
+        const auto apart = firstBeyond(values, worst.tolerance);
+        worst.overflow = overflowOf(values, apart);
         if (worst.same())
             return worst;
-        worst.firstApart = firstBeyond(comparableValues(m_two, m_pair, m_pairs), worst.tolerance);
+        worst.firstApart = apart;
         const ValueId place = worst.firstApart.value_or(worst.worstOutput).floatValue;
         if (const auto before = firstBeyond(namesakesBefore(m_two, m_pair, place), worst.tolerance))
             worst.firstApart = before;
@@ -89,9 +115,23 @@ private:
             : std::optional(ValueDistance { values[size_t(first - all->begin())].shown, *first });
     }
 
+    /// Of what was compared last: the first value that float16 does not hold, if nothing is apart before it.
+    std::optional<ValueOverflow> overflowOf(
+        const std::vector<ValueOfBoth>& values, const std::optional<ValueDistance>& apart) const
+    {
+        for (size_t i = 0; i < std::min(values.size(), m_lost.size()); ++i) {
+            if (m_lost[i].elements > 0 && m_two.b->facts().of(values[i].b).dtype == DType::Float16)
+                return ValueOverflow { values[i].shown, m_lost[i].elements, m_lost[i].largest };
+            if (apart && values[i].shown == apart->floatValue)
+                break;
+        }
+        return std::nullopt;
+    }
+
     Result<std::vector<double>> distances(const std::vector<ValueOfBoth>& values, bool outputs)
     {
         m_counts.clear();
+        m_lost.clear();
         std::vector<ValueId> ofFloat, ofBypassed;
         for (const ValueOfBoth& v : values) {
             ofFloat.push_back(v.f);
@@ -108,6 +148,7 @@ private:
         for (size_t i = 0; i < values.size(); ++i) {
             found.push_back(distanceOf((*x)[i], (*y)[i], outputs));
             m_counts.push_back((*x)[i].count());
+            m_lost.push_back(lostBy((*x)[i], (*y)[i]));
         }
         return found;
     }
@@ -140,6 +181,7 @@ private:
     const PrecisionStep& m_step;
     const WorkContext& m_work;
     std::vector<int64_t> m_counts; ///< elements of what was compared last
+    std::vector<Lost> m_lost; ///< of the same
 };
 
 /// Finds the distances of a proof, and the reason where there are none.

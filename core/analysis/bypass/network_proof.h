@@ -22,10 +22,18 @@ struct ValueDistance {
     double distance = 0;
 };
 
+/// Numbers of the float model that the other file's type does not hold: infinite there, or none.
+struct ValueOverflow {
+    ValueId floatValue; ///< the first one, in the float model's order
+    uint64_t elements = 0; ///< on the sample
+    double largest = 0; ///< absolute, of the float model
+};
+
 /// How far the two files are apart without their quantizers, on one sample.
 struct NetworkDistance {
     ValueDistance worstOutput; ///< the one that is furthest beyond its tolerance
     std::optional<ValueDistance> firstApart {}; ///< in the float model's order, where the outputs differ
+    std::optional<ValueOverflow> overflow {}; ///< in float16, where nothing is apart before it
     double tolerance = kSameNetwork; ///< of the worst output
     /// What rounding to the files' lowest precision moves this output by; nothing where it was not asked for.
     std::optional<double> explained {};

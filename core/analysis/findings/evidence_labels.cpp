@@ -41,6 +41,8 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "written_zero_point", "zero point as written" },
     { "read_zero_point", "zero point as read" },
     { "read_sqnr_db", "SQNR of what is read" },
+    { "overflowed", "elements that overflow" },
+    { "largest", "largest value" },
     { "peak_over_rms", "peak over RMS" },
     { "bits_lost", "bits lost" },
     { "width_ratio", "widest over narrowest range" },

@@ -14,6 +14,10 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "With every quantizer taken out, the quantized file must compute what the float file computes. It does not, so "
         "the two files are not the same network and no other number can be trusted.",
         "Look for an operator or attribute that the exporter changed there; nothing else is to be trusted before." },
+    { Rule::ValueOverflows, "value_overflows", Severity::Error, "Values of {} overflow in float16",
+        "Float16 reaches no further than 65504. A larger value becomes infinite, and so does, or becomes no number at "
+        "all, what is made of it. Up to there both files compute the same.",
+        "Leave {} and what reads it in float32, use bfloat16, or scale the values down before it." },
     { Rule::ActivationLost, "activation_lost", Severity::Warning, "The activation behind {} is lost",
         "A quantizer takes the place of Relu or Clip where its range ends at the same bounds. Here the node was "
         "removed and the range goes beyond its bounds, so values pass that the float model cuts off.",

@@ -14,6 +14,7 @@ std::string_view severityName(Severity severity);
 /// docs/metrics.md; the function that looks for it stands in core/analysis/rules.
 enum class Rule {
     ModelsDiffer,
+    ValueOverflows,
     ActivationLost,
     WeightsDiffer,
     WeightsTooCoarse,

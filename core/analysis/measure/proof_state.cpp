@@ -18,10 +18,21 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, ValueDista
         d.floatValue = ValueId(size_t(index));
 }
 
+template <class Stream> void archive(Stream& stream, Archived<Stream, ValueOverflow>& o)
+{
+    uint64_t index = o.floatValue.valid() ? o.floatValue.index() : 0;
+    stream.item(index);
+    stream.item(o.elements);
+    stream.item(o.largest);
+    if constexpr (Stream::kReads)
+        o.floatValue = ValueId(size_t(index));
+}
+
 template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDistance>& d)
 {
     archive(stream, d.worstOutput);
     archiveOptional(stream, d.firstApart, [&](auto& apart) { archive(stream, apart); });
+    archiveOptional(stream, d.overflow, [&](auto& o) { archive(stream, o); });
     stream.item(d.tolerance);
     archiveOptional(stream, d.explained, [&](auto& explained) { stream.item(explained); });
 }
@@ -58,6 +69,7 @@ bool fits(const NetworkProof& proof, const Graph& graph)
     for (const auto* d : { &proof.withFloatWeights, &proof.withStoredWeights })
         if (*d
             && ((*d)->worstOutput.floatValue.index() >= graph.values().size()
+                || ((*d)->overflow && (*d)->overflow->floatValue.index() >= graph.values().size())
                 || ((*d)->firstApart && (*d)->firstApart->floatValue.index() >= graph.values().size())))
             return false;
     for (const WeightRounding& r : proof.step.roundings)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
@@ -96,6 +97,30 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
     found.push_back(std::move(f));
 }
 
+void findOverflow(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const ValueOverflow& overflow = *c.network->distance.overflow;
+    const Value& value = graph.value(overflow.floatValue);
+    const std::string node = value.producer.valid() ? graph.node(value.producer).name : std::string();
+    Finding f = makeFinding(Rule::ValueOverflows, node.empty() ? value.name : node);
+    f.tensor = value.name;
+    f.node = node;
+    f.activation = RowOfValue(c.activations).find(overflow.floatValue);
+    const uint64_t all = f.activation ? c.activations[*f.activation].accumulated.nonFinite : 0;
+    f.summary = fmt::format("On the first sample {} elements are no finite numbers in the quantized file, which has "
+                            "float16 here; in the float model they reach up to {:.4g}.",
+        overflow.elements, overflow.largest);
+    if (all > 0)
+        f.summary += fmt::format(" On all samples {} are.", all);
+    f.summary += " Before it the files agree, so they may be one network: behind it nothing can be compared.";
+    f.evidence = { evidence("overflowed", double(overflow.elements)), evidence("largest", overflow.largest) };
+    if (all > 0)
+        f.evidence.push_back(evidence("non_finite", double(all)));
+    f.rank = kFirst;
+    found.push_back(std::move(f));
+}
+
 } // namespace
 
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
@@ -114,6 +139,8 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
         verdict.reason = own
             ? "the quantized file has other weights, and the float model cannot be run with them: " + proof->reason
             : proof->reason;
+    if (verdict.known() && verdict.distance.overflow)
+        verdict.reason = "values overflow in float16";
     return verdict;
 }
 
@@ -121,7 +148,9 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
 {
     if (!c.network)
         return; // other weights are told of by themselves
-    if (!c.network->known()) {
+    if (!c.network->known() && c.network->distance.overflow) {
+        findOverflow(pair, c, found);
+    } else if (!c.network->known()) {
         Finding f = makeFinding(Rule::ModelsDiffer);
         f.severity = Severity::Note;
         f.title = "Not shown to be one network";

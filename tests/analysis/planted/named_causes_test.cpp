@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/params/weights.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"
 
@@ -62,6 +63,24 @@ Prepared behindProduct(bool codes, const char* last)
     return m.node(last, { "y" }, { "z" }).output("z").finish();
 }
 
+/// Two products, in float16 between casts or in float32.
+Prepared large(bool half)
+{
+    SmallModel m(half ? "half" : "whole");
+    m.input("x", { kCount });
+    const auto type = half ? DType::Float16 : DType::Float32;
+    m.constant("c", realTensor(type, {}, std::vector<float> { 30000.f }))
+        .constant("d", realTensor(type, {}, std::vector<float> { 0.0001f }));
+    if (!half)
+        return m.node("Mul", { "x", "c" }, { "a" }).node("Mul", { "a", "d" }, { "y" }).output("y").finish();
+    return m.node("Cast", { "x" }, { "xh" }, { { "to", int64_t(10) } })
+        .node("Mul", { "xh", "c" }, { "a" })
+        .node("Mul", { "a", "d" }, { "yh" })
+        .node("Cast", { "yh" }, { "y" }, { { "to", int64_t(1) } })
+        .output("y")
+        .finish();
+}
+
 /// x -> Neg -> a -> MatMul -> y; in the other file `a` is moved before it is quantized.
 Prepared moved(bool codes, const std::string& move)
 {
@@ -115,6 +134,28 @@ private slots:
         const Finding* found = findingOf(c, Rule::ModelsDiffer);
         QVERIFY2(found, qPrintable(rulesOf(c)));
         QCOMPARE(found->tensor, std::string("z"));
+    }
+
+    void overflows_data()
+    {
+        QTest::addColumn<float>("factor");
+        QTest::addColumn<bool>("overflows");
+        QTest::newRow("small") << 0.5f << false;
+        QTest::newRow("large") << 2.f << true;
+    }
+    void overflows()
+    {
+        QFETCH(float, factor);
+        QFETCH(bool, overflows);
+        const Comparison c = proved(pairOf(large(false), large(true)), scaled({ kCount }, factor));
+        QVERIFY2(!findingOf(c, Rule::ModelsDiffer), qPrintable(rulesOf(c)));
+        const Finding* found = findingOf(c, Rule::ValueOverflows);
+        QCOMPARE(found != nullptr, overflows);
+        if (found) {
+            QCOMPARE(found->node, std::string("n_a"));
+            QVERIFY(found->remedy.find("n_a") != std::string::npos);
+        }
+        QVERIFY(c.network && c.network->known() != overflows);
     }
 
     void quantizersBehind_data()
