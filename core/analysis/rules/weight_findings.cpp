@@ -175,6 +175,9 @@ std::optional<double> biasScaleDistance(const ComparePair& pair, const WeightRow
     return distance;
 }
 
+/// Runtimes have kernels on codes for products alone: a normalization dequantizes its bias as the file says.
+bool addsToSums(const WeightRow& row) { return !row.opType.ends_with("Normalization"); }
+
 /// Its node reads its input otherwise than it was written, and with it the bias: that is told already.
 bool isMisread(const ComparePair& pair, const WeightRow& row, const std::vector<Finding>& found)
 {
@@ -210,7 +213,8 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
             power = row.channelAbsMax.empty() ? 0 : std::pow(std::ranges::max(row.channelAbsMax), 2);
         const double share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
         const auto distance = biasScaleDistance(pair, row);
-        const bool wrong = share > kHarmfulBias, mismatched = distance && *distance > kBiasRatio;
+        const bool wrong = share > kHarmfulBias;
+        const bool mismatched = addsToSums(row) && distance && *distance > kBiasRatio;
         if ((!wrong && !mismatched) || isMisread(pair, row, found))
             continue;
         Finding f = weightFinding(c, i, Rule::WrongBiasScale);

@@ -81,6 +81,27 @@ Prepared large(bool half)
         .finish();
 }
 
+/// An operator with a bias of a scale of its own.
+Prepared biased(const std::string& type, bool codes)
+{
+    const bool conv = type == "Conv";
+    const Shape shape = conv ? Shape { 2, 2, 1, 1 } : Shape { 2 };
+    const std::vector<float> w = conv ? std::vector<float> { 1, 0.5f, -0.5f, 1 } : std::vector<float> { 1, 0.5f };
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 1, 2, 8, 8 });
+    if (!codes)
+        return m.constant("w", Tensor::of<float>(shape, w))
+            .constant("b", Tensor::of<float>({ 2 }, { 0.5f, -0.25f }))
+            .node(type, { "x", "w", "b" }, { "y" })
+            .output("y")
+            .finish();
+    m.qdq<int8_t>("x", "x_dq", 0.034f, 0).weight("w", shape, symmetricCodes(w, { 1.f / 127 }), { 1.f / 127 });
+    m.constant("b_quantized", Tensor::of<int32_t>({ 2 }, { 50, -25 }))
+        .constant("b_scale", Tensor::scalar(0.01f))
+        .node("DequantizeLinear", { "b_quantized", "b_scale" }, { "b" });
+    return m.node(type, { "x_dq", "w", "b" }, { "u" }).qdq<int8_t>("u", "y", 0.05f, 0).output("y").finish();
+}
+
 /// x -> Neg -> a -> MatMul -> y; in the other file `a` is moved before it is quantized.
 Prepared moved(bool codes, const std::string& move)
 {
@@ -156,6 +177,23 @@ private slots:
             QVERIFY(found->remedy.find("n_a") != std::string::npos);
         }
         QVERIFY(c.network && c.network->known() != overflows);
+    }
+
+    void biasScales_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("sums of products") << "Conv" << true;
+        QTest::newRow("no kernel on codes") << "InstanceNormalization" << false;
+    }
+    void biasScales()
+    {
+        QFETCH(QString, type);
+        QFETCH(bool, told);
+        const std::string name = type.toStdString();
+        const Comparison c = compared(biased(name, false), biased(name, true), scaled({ 1, 2, 8, 8 }, 1));
+        QVERIFY(std::ranges::any_of(c.weights, [](const WeightRow& row) { return row.bias; }));
+        QVERIFY2((findingOf(c, Rule::WrongBiasScale) != nullptr) == told, qPrintable(rulesOf(c)));
     }
 
     void quantizersBehind_data()
