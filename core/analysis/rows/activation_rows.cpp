@@ -2,6 +2,7 @@
 #include "core/analysis/rows/fill_rows.h"
 
 #include "core/analysis/pairs/float_activation.h"
+#include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/graph/handed_on.h"
 
@@ -110,13 +111,14 @@ void fillParameters(const PairPlan& plan, double dynamicScaleSquare, ActivationR
     }
 }
 
-/// Lost is what is seen to pass: by more than rounding may do.
+/// Lost is what is seen to pass, of what the quantizer's own range lets through: by more than rounding may do.
 void fillLost(const PairPlan& plan, ActivationRow& row)
 {
     constexpr double kRounding = 1e-5; // without a quantizer: of the largest value
-    if (!plan.lost.bounded() || !row.observedRange)
+    const auto passed = passedRange(row);
+    if (!plan.lost.bounded() || !passed)
         return;
-    const auto [low, high] = *row.observedRange;
+    const auto [low, high] = *passed;
     double beyond = kRounding * std::max(std::abs(low), std::abs(high));
     for (const float scale : row.params.scale)
         beyond = std::max(beyond, double(scale) / 2);

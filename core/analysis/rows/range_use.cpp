@@ -26,6 +26,14 @@ double widthWithZero(const std::pair<double, double>& range)
 
 bool hasOwnRange(const ActivationRow& row) { return row.range && row.floatRange && row.localSqnrDb && row.idealSqnrDb; }
 
+std::optional<std::pair<double, double>> passedRange(const ActivationRow& row)
+{
+    if (!row.observedRange || !row.range)
+        return row.observedRange;
+    return std::pair(std::clamp(row.observedRange->first, row.range->first, row.range->second),
+        std::clamp(row.observedRange->second, row.range->first, row.range->second));
+}
+
 double ownNoiseShare(const ActivationRow& row)
 {
     if (!row.signalPower || *row.signalPower <= 0)

@@ -14,6 +14,8 @@ int64_t middleCode(const QuantParams& params);
 double widthWithZero(const std::pair<double, double>& range);
 /// What its own quantizer's range does to the tensor is known.
 bool hasOwnRange(const ActivationRow& row);
+/// The values behind the tensor's own quantizer, which cuts at the ends of its range; as observed without one.
+std::optional<std::pair<double, double>> passedRange(const ActivationRow& row);
 /// The float model's values reach beyond the representable range by more than half a step.
 bool exceedsRange(const ActivationRow& row);
 /// The representable range is far wider than the data: dB that are wasted; nothing below kWastedDb.

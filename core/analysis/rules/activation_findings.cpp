@@ -26,7 +26,9 @@ Number shareBeyond(const ActivationRow& row)
         half = std::max(half, double(scale) / 2);
     uint64_t beyond = 0;
     for (size_t bin = 0; bin < h.counts().size(); ++bin) {
-        const double at = h.low() + (double(bin) + 0.5) * h.binWidth();
+        double at = h.low() + (double(bin) + 0.5) * h.binWidth();
+        if (row.range) // whose ends cut
+            at = std::clamp(at, row.range->first, row.range->second);
         if (at < row.lostBounds.first - half || at > row.lostBounds.second + half)
             beyond += h.counts()[bin];
     }
@@ -67,7 +69,7 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
     f.node = node.name;
     f.title = ruleTitle(f.rule, node.name);
     const Number share = shareBeyond(row);
-    const auto [low, high] = *row.observedRange;
+    const auto [low, high] = passedRange(row).value_or(std::pair(0.0, 0.0));
     f.summary = fmt::format("{} of the float model has no node in the quantized file, and no range ends where it does: "
                             "{}values {} pass; they reach from {:.4g} to {:.4g}.",
         node.opType, share ? percentText(*share) + " of all " : "", boundsText(row.lostBounds), low, high);

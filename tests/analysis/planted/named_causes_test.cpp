@@ -102,6 +102,23 @@ Prepared biased(const std::string& type, bool codes)
     return m.node(type, { "x_dq", "w", "b" }, { "u" }).qdq<int8_t>("u", "y", 0.05f, 0).output("y").finish();
 }
 
+/// A Clip to 0 … 6, which a quantizer takes the place of.
+Prepared clipped(bool codes, float scale, int8_t zero)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kCount });
+    if (!codes)
+        return m.constant("low", Tensor::scalar(0.f))
+            .constant("high", Tensor::scalar(6.f))
+            .node("Neg", { "x" }, { "n" })
+            .node("Clip", { "n", "low", "high" }, { "a" })
+            .node("Neg", { "a" }, { "y" })
+            .output("y")
+            .finish();
+    m.node("Neg", { "x" }, { "a" }).qdq<int8_t>("a", "a_dq", scale, zero);
+    return m.node("Neg", { "a_dq" }, { "y" }).output("y").finish();
+}
+
 /// x -> Neg -> a -> MatMul -> y; in the other file `a` is moved before it is quantized.
 Prepared moved(bool codes, const std::string& move)
 {
@@ -194,6 +211,27 @@ private slots:
         const Comparison c = compared(biased(name, false), biased(name, true), scaled({ 1, 2, 8, 8 }, 1));
         QVERIFY(std::ranges::any_of(c.weights, [](const WeightRow& row) { return row.bias; }));
         QVERIFY2((findingOf(c, Rule::WrongBiasScale) != nullptr) == told, qPrintable(rulesOf(c)));
+    }
+
+    void lostActivations_data()
+    {
+        QTest::addColumn<float>("scale");
+        QTest::addColumn<int>("zero");
+        QTest::addColumn<float>("factor"); ///< of the data
+        QTest::addColumn<bool>("lost");
+        QTest::newRow("beyond what is reached") << 6.67f / 255 << -128 << 1.f << false;
+        QTest::newRow("beyond, and reached") << 12.f / 255 << -128 << 4.f << true;
+        QTest::newRow("negative values pass") << 6.f / 127 << 0 << 1.f << true;
+    }
+    void lostActivations()
+    {
+        QFETCH(float, scale);
+        QFETCH(int, zero);
+        QFETCH(float, factor);
+        QFETCH(bool, lost);
+        const Comparison c
+            = compared(clipped(false, 0, 0), clipped(true, scale, int8_t(zero)), scaled({ kCount }, factor));
+        QVERIFY2((findingOf(c, Rule::ActivationLost) != nullptr) == lost, qPrintable(rulesOf(c)));
     }
 
     void quantizersBehind_data()
