@@ -289,6 +289,31 @@ private slots:
         QVERIFY2(*first->measuredGainDb >= 0.9 * lost, qPrintable(rulesOf(*after->comparison)));
     }
 
+    /// Another form of the same numbers gains nothing: what quantizing anew gains there is another cause's.
+    void formsAreNotTried()
+    {
+        Finding f = makeFinding(Rule::RuntimeRejects);
+        f.change = { RemedyKind::Requantize, "n_y", {}, 0, 0, 0 };
+        QVERIFY(!canBeTried(f));
+    }
+
+    void gainsOfOtherPlaces_data() { nothingIsTriedOfHealthyFiles_data(); }
+    /// What a node gains in float mends nothing in another place.
+    void gainsOfOtherPlaces()
+    {
+        QFETCH(QString, network);
+        Planted p;
+        p.network = network.toStdString();
+        auto s = std::make_shared<Snapshot>(*snapshotOf(plantedPair(p)));
+        Finding f = makeFinding(Rule::WrongBiasScale, "n_y");
+        f.node = f.tensor = "elsewhere";
+        f.change = { RemedyKind::Requantize, f.node, f.tensor, 0, 0, 0 };
+        s->comparison->findings = { f };
+        const SnapshotPtr after = tried(s);
+        for (const Finding& one : after->comparison->findings)
+            QVERIFY2(one.change.kind != RemedyKind::ExcludeNode, one.remedy.c_str());
+    }
+
     void nothingIsTriedOfHealthyFiles_data()
     {
         QTest::addColumn<QString>("network");

@@ -226,6 +226,11 @@ private:
         for (size_t k = 0; k < m_tried.size() && chosen == none; ++k)
             if (mends(k))
                 chosen = k;
+        const bool oneNode = chosen == none && leavesOneNode(best);
+        if (oneNode)
+            chosen = aboutNode(best.front().node);
+        if (oneNode && chosen == none)
+            return;
         if (chosen == none && !m_tried.empty() && m_all[m_tried.front()].severity != Severity::Note)
             chosen = 0; // about another part of the model, or about the whole of it
         if (chosen == none && ofAllRanges(best))
@@ -248,6 +253,25 @@ private:
         f.expectedGainDb = f.measuredGainDb;
         if (chosen == none)
             m_tried.push_back(at);
+    }
+
+    /// What one node gains in float it may gain in a healthy file, too: that mends no cause in another place.
+    static bool leavesOneNode(const Changes& changes)
+    {
+        return changes.size() == 1 && changes.front().kind == RemedyKind::ExcludeNode;
+    }
+
+    /// The first that tells of the node, and no mere note; all that were tried: none does.
+    size_t aboutNode(const std::string& node) const
+    {
+        const auto is = [&](const FindingPlace& p) { return p.node == node; };
+        for (size_t k = 0; k < m_tried.size(); ++k)
+            if (const Finding& f = m_all[m_tried[k]]; f.severity != Severity::Note) {
+                const auto places = placesOf(f);
+                if (std::ranges::any_of(places, is))
+                    return k;
+            }
+        return m_tried.size();
     }
 
     static bool ofAllRanges(const Changes& changes)
@@ -350,7 +374,8 @@ private:
 bool canBeTried(const Finding& finding)
 {
     // Another form would gain what new ranges do.
-    const bool formAlone = finding.change.kind == RemedyKind::Requantize && finding.severity == Severity::Note;
+    const bool formAlone = finding.change.kind == RemedyKind::Requantize
+        && (finding.severity == Severity::Note || finding.rule == Rule::RuntimeRejects);
     return finding.change.kind != RemedyKind::None && !formAlone;
 }
 
