@@ -50,8 +50,7 @@ constexpr auto kRules = std::to_array<RuleInfo>({
     { Rule::InputMismatch, "input_mismatch", Severity::Error, "Calibration does not fit the input",
         "The data at a graph input do not fit the range that was calibrated for it. Either the preprocessing or the "
         "calibration data differ from what is fed now; everything behind suffers.",
-        "Recalibrate all activations in one step with data like these, after checking the preprocessing; mending the "
-        "input alone does not help." },
+        "Recalibrate all activations in one step with data like these, after checking the preprocessing." },
     { Rule::CalibrationSet, "calibration_set", Severity::Note, "",
         "Ranges are as good as the data that they were taken from: enough samples, all classes, the same "
         "preprocessing, and not the samples by which the result is judged. 256 to 1,024 samples are usual.",

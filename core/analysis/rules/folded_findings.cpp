@@ -74,6 +74,13 @@ bool together(const Finding& a, const Finding& b, const FoldRule& rule)
     return a.rule == b.rule && a.cause == b.cause && (rule.acrossSeverities || a.severity == b.severity);
 }
 
+/// Ranges behind an input that does not fit are off, too.
+bool othersAreOff(const std::vector<Finding>& found)
+{
+    return std::ranges::any_of(
+        found, [](const Finding& f) { return f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge; });
+}
+
 /// Behind an input that does not fit, the ranges were found with the same foreign data: one thing to mend.
 void blameInput(std::vector<Finding>& found)
 {
@@ -81,6 +88,8 @@ void blameInput(std::vector<Finding>& found)
         found, [](const Finding& f) { return f.rule == Rule::InputMismatch && f.severity != Severity::Note; });
     if (input == found.end())
         return;
+    if (othersAreOff(found) && input->remedy.ends_with('.'))
+        input->remedy.replace(input->remedy.size() - 1, 1, "; mending the input alone does not help.");
     const Remedy change = input->change;
     const std::string remedy = input->remedy;
     for (Finding& f : found)

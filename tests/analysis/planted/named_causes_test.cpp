@@ -234,6 +234,28 @@ private slots:
         QVERIFY2((findingOf(c, Rule::ActivationLost) != nullptr) == lost, qPrintable(rulesOf(c)));
     }
 
+    void inputAlone_data()
+    {
+        QTest::addColumn<float>("behind"); ///< scale
+        QTest::addColumn<bool>("others");
+        QTest::newRow("the input alone") << 0.034f << false;
+        QTest::newRow("what is behind it, too") << 0.002f << true;
+    }
+    /// Mending the input alone does not help where others are off; else it is all that there is to gain.
+    void inputAlone()
+    {
+        QFETCH(float, behind);
+        QFETCH(bool, others);
+        SmallModel f("f"), q("q");
+        f.input("x", { kCount }).node("Neg", { "x" }, { "a" }).node("Neg", { "a" }, { "y" }).output("y");
+        q.input("x", { kCount }).qdq<int8_t>("x", "x_dq", 0.002f, 0).node("Neg", { "x_dq" }, { "a" });
+        q.qdq<int8_t>("a", "a_dq", behind, 0).node("Neg", { "a_dq" }, { "y" }).output("y");
+        const Comparison c = compared(f.finish(), q.finish(), scaled({ kCount }, 1));
+        const Finding* found = findingOf(c, Rule::InputMismatch);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->remedy.find("the input alone does not help") != std::string::npos, others);
+    }
+
     void quantizersBehind_data()
     {
         QTest::addColumn<QString>("move");
