@@ -136,6 +136,20 @@ private:
     std::vector<Sources> m_upTo; ///< by value
 };
 
+std::string placeText(const ActivationRow& row)
+{
+    return row.node.empty() ? "the graph input '" + row.name + "'" : row.node;
+}
+
+/// The tensor is as good as it was written: what is wrong is one of its readers. Null where that is not told.
+const Finding* misreadAt(const std::vector<Finding>& found, size_t row, const ActivationRow& from)
+{
+    const auto f = std::ranges::find_if(found, [&](const Finding& one) {
+        return one.rule == Rule::WrongZeroPoint && one.activation == row && !one.node.empty() && one.node != from.node;
+    });
+    return f == found.end() ? nullptr : &*f;
+}
+
 } // namespace
 
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -152,10 +166,13 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         const ActivationRow& from = c.activations[source];
         Finding f = activationFinding(c, worst, Rule::Inherited);
         f.title = rows.size() == 1 ? "Inherited in 1 tensor" : fmt::format("Inherited in {} tensors", rows.size());
-        const std::string place = from.node.empty() ? "the graph input '" + from.name + "'" : from.node;
-        f.summary = fmt::format("{}; the error (down to {:.1f} dB) follows from {}, which stands at {:.1f} dB.",
+        const Finding* misread = misreadAt(found, source, from);
+        const std::string place = misread ? misread->node : placeText(from);
+        f.summary = fmt::format("{}; the error (down to {:.1f} dB) follows from {}, which {}.",
             rows.size() == 1 ? "Its own quantizer is good" : "Their own quantizers are good",
-            *c.activations[worst].accumulated.sqnrDb, place, from.accumulated.sqnrDb.value_or(0));
+            *c.activations[worst].accumulated.sqnrDb, place,
+            misread ? "misreads " + from.name
+                    : fmt::format("stands at {:.1f} dB", from.accumulated.sqnrDb.value_or(0)));
         f.evidence.push_back({ "source", std::nullopt, from.name, {} });
         f.evidence.push_back(evidence("tensors", double(rows.size())));
         f.evidence.push_back(evidence("sqnr_db", *c.activations[worst].accumulated.sqnrDb, "dB"));

@@ -161,6 +161,8 @@ private slots:
         QCOMPARE(found.node, std::string("n_y"));
         QCOMPARE(found.severity, Severity::Error);
         QCOMPARE(found.change.kind, RemedyKind::Requantize);
+        const Finding* inherited = findingOf(c, Rule::Inherited);
+        QVERIFY2(!inherited || inherited->remedy.find("n_y") != std::string::npos, qPrintable(rulesOf(c)));
         QVERIFY2(found.summary.find(onCodes ? "n_y_codes" : "n_a_2") != std::string::npos, found.summary.c_str());
     }
 
