@@ -40,6 +40,7 @@ public:
         for (const Value& value : graph.values())
             m_bytes += value.initializer ? kBytesEach * static_cast<int64_t>(value.initializer->byteCount()) : 0;
     }
+    uint64_t bytes() const { return uint64_t(m_bytes); } ///< that are left
     bool allows(int64_t bytes, int64_t macs) const { return bytes <= m_bytes && macs <= m_macs; }
     void take(int64_t bytes, int64_t macs)
     {
@@ -131,7 +132,8 @@ private:
     int64_t m_channelBlock = 0; ///< see LowerContext
     FoldingBudget m_folding;
     uint64_t m_foldedBytes = 0;
-    BufferPool m_pool { m_options.memoryLimit > 0 ? m_options.memoryLimit : UINT64_MAX }; ///< sizes may not be known
+    /// Holds the budget where sizes are not known, too.
+    BufferPool m_pool { std::min(m_folding.bytes(), m_options.memoryLimit > 0 ? m_options.memoryLimit : UINT64_MAX) };
 };
 
 void GraphLowering::takeOuter(const OuterValues& outer)

@@ -70,16 +70,21 @@ Status runRegions(RegionPool p, bool align, KernelMode mode, StepContext& c)
     if (p.height == 0 || p.width == 0)
         return badInput("the input is empty");
     const Shape shape { p.regions, p.channels, p.outHeight, p.outWidth };
-    QS_CHECK(allocateChecked(c, DType::UInt8, shape));
+    QS_TRY(Tensor y, allocateChecked(c, x.dtype(), shape));
+    if (y.count() == 0) { // of however many bins
+        c.setOutput(0, std::move(y));
+        return {};
+    }
     return withFloatWork(x.dtype(), mode, [&](auto work) -> Status {
         using W = decltype(work);
         const Tensor in = asWork<W>(c, x), places = asWork<W>(c, regions);
-        Tensor y = c.allocate(dtypeOf<W>(), shape);
+        Tensor made = c.allocate(dtypeOf<W>(), shape);
         if (align)
-            QS_CHECK(alignEach<W>(p, c, in, places, samples, y));
+            QS_CHECK(alignEach<W>(p, c, in, places, samples, made));
         else
-            regionMaxPool<W>(p, in.data<W>().data(), places.data<W>().data() + 1, samples.data(), y.fill<W>().data());
-        c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
+            regionMaxPool<W>(
+                p, in.data<W>().data(), places.data<W>().data() + 1, samples.data(), made.fill<W>().data());
+        c.setOutput(0, fromWork<W>(c, std::move(made), x.dtype()));
         return {};
     });
 }
