@@ -118,7 +118,8 @@ private:
             const std::string& b = m_g.q.graph().value(qz.codes).name;
             const bool suffix
                 = b == a + "_quantized" || (qz.dequantized.valid() && m_g.q.graph().value(qz.dequantized).name == a);
-            const auto match = m_found.values.find(m_g.f.graph().node(fn).outputs[0]);
+            const Node& reader = m_g.f.graph().node(fn); // of a damaged file it may make nothing
+            const auto match = reader.hasOutput(0) ? m_found.values.find(reader.outputs[0]) : m_found.values.end();
             pair.floatValue = f;
             pair.floatNode = fn;
             pair.quantNode = qn;

@@ -72,6 +72,11 @@ void LayerPatches::takeWindow(
 Status LayerPatches::take(const Tensor& input, size_t feed, uint64_t seed)
 {
     const Tensor plain = toPlain(input);
+    const bool fits = m_conv ? plain.rank() == m_weight.size() && plain.rank() > 2 && plain.dim(1) == m_layout.inputs
+                             : m_layout.taps == 1 && m_layout.inputs > 0 && plain.count() % m_layout.inputs == 0;
+    if (!fits || plain.dtype() != DType::Float32)
+        return badInput("an input of shape " + shapeText(plain.shape()) + " does not fit the weight "
+            + shapeText(m_weight) + " that is to be rounded");
     const auto x = plain.data<float>();
     const auto width = static_cast<size_t>(m_layout.inputs * m_layout.taps);
     const uint64_t own = seed * 0x9E3779B97F4A7C15u + feed;
