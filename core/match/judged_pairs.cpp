@@ -64,12 +64,17 @@ private:
         const Verdict verdict = m_g.evidence->verdict(pair.floatValue, bounded ? before : pair.quantValue);
         if (verdict == Verdict::Different && !isReplaced(pair) && !moveBefore(pair))
             return false;
-        const bool turned = hasChannelsLast(m_g.f, pair.floatValue) != hasChannelsLast(m_g.q, pair.quantValue);
-        if (verdict == Verdict::Unknown && (turned || axesDiffer(m_g, pair)))
+        if (verdict == Verdict::Unknown && (axesDiffer(m_g, pair) || isTurned(pair)))
             return false;
         pair.confidence
             = confidenceOf(pair.method, verdict == Verdict::Unknown ? Proof::None : proof(), pair.confidence);
         return true;
+    }
+
+    /// Of equal sizes, as the shapes say, and yet with its axes in another order.
+    bool isTurned(const ValuePair& pair) const
+    {
+        return hasChannelsLast(m_g.f, pair.floatValue) != hasChannelsLast(m_g.q, pair.quantValue);
     }
 
     Proof proof() const

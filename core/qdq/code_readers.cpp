@@ -33,20 +33,6 @@ bool saysOneScale(const Quantizer& q)
     return q.role == QuantRole::Activation && q.quantize.valid() && !q.dynamic && q.params.perTensor();
 }
 
-/// Whose codes a value holds: those of a Resize of any kind mean what its input's do.
-std::optional<uint32_t> writerOf(const Graph& graph, const QuantView& view, ValueId codes)
-{
-    while (codes.valid()) {
-        if (const auto known = view.ofQuantized(codes))
-            return known;
-        const NodeId producer = graph.value(codes).producer;
-        if (!producer.valid() || !graph.node(producer).is("Resize") || !graph.node(producer).hasInput(0))
-            return std::nullopt;
-        codes = graph.node(producer).inputs[0];
-    }
-    return std::nullopt;
-}
-
 } // namespace
 
 std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& constants, const QuantView& view)
@@ -57,7 +43,7 @@ std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& cons
         const Node& node = graph.nodes()[n];
         for (const CodeOperand& in : readOperands(node)) {
             const auto q
-                = node.hasInput(size_t(in.codes)) ? writerOf(graph, view, node.inputs[size_t(in.codes)]) : std::nullopt;
+                = node.hasInput(size_t(in.codes)) ? view.ofQuantized(node.inputs[size_t(in.codes)]) : std::nullopt;
             if (!q || !saysOneScale(view.quantizers()[*q]))
                 continue;
             const QuantParams& written = view.quantizers()[*q].params;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/buffer_pool.h"
 
-#include "core/tensor/empty_shape.h"
-
 #include "core/tensor/convert.h"
+#include "core/tensor/empty_shape.h"
 
 #include <algorithm>
 #include <array>
