@@ -76,8 +76,9 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "one keeps only a few codes.",
         "Leave {} in float, or scale its branches alike before it." },
     { Rule::ExtremeConstant, "extreme_constant", Severity::Error, "An extreme constant rules the scale of {}",
-        "One constant, as the mask of attention near −3.4e38, decides the range, and nothing is left for the "
-        "values that matter.",
+        "One constant, as the mask of attention, decides the range, and little is left for the values that "
+        "matter. A mask near −3.4e38 leaves nothing; one of −10000 makes steps of 39 where scores lie within ±10, "
+        "though whatever lies 12 below the others counts for nothing in Softmax.",
         "Keep extreme constants in float (the preset does), or leave this node out." },
     { Rule::SensitiveOperator, "sensitive_operator", Severity::Warning, "{} makes the noise grow",
         "Softmax, normalization, Sigmoid, logarithms and attention masks turn small errors of their inputs "

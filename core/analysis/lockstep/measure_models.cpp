@@ -69,12 +69,14 @@ private:
         }
     }
 
-    /// Most bytes of the histograms of all pairs: cells are as wide as what they count asks for.
+    /// Most bytes of the histograms of pairs: cells are as wide as what they count asks for.
     uint64_t histogramBytes() const
     {
         constexpr uint64_t kEach = 4 * uint64_t(Histogram::kMaxBins); // x, y, the error, and before rounding
         uint64_t bytes = 0;
         for (const PairPlan& p : m_measured.pairs) {
+            if (!m_options.histograms && !p.maskedScores)
+                continue;
             const auto& dims = m_pair.floatPlan->facts().of(p.pair.floatValue).dims;
             const auto shape = dims ? toShape(*dims) : std::nullopt;
             const int64_t elements = shape ? elementCount(*shape).value_or(INT64_MAX) : 1;
@@ -88,8 +90,7 @@ private:
     {
         const size_t pairs = m_measured.pairs.size(), samples = m_measured.samples;
         const size_t cells = pairs * samples * (m_options.nodeAlone ? 2 : 1);
-        const uint64_t bytes = (cells + 2 * m_shared.outputs.size() * samples) * sizeof(PairSums)
-            + (m_options.histograms ? histogramBytes() : 0);
+        const uint64_t bytes = (cells + 2 * m_shared.outputs.size() * samples) * sizeof(PairSums) + histogramBytes();
         if (bytes < m_work.memoryBytes()) {
             m_work.memoryLimit = m_work.memoryBytes() - bytes; // what is left for the run
             return {};

@@ -2,6 +2,7 @@
 #include "core/analysis/pairs/pair_plan.h"
 
 #include "core/analysis/pairs/float_activation.h"
+#include "core/analysis/pairs/masked_values.h"
 #include "core/graph/own_domain.h"
 #include "core/qdq/qlinear_signature.h"
 
@@ -42,6 +43,16 @@ void findBefore(const Plan& plan, const Quantizer& q, PairPlan& pair)
                   : qlinearSignature(plan.graph().node(q.quantize)) && step.lowered && step.lowered->offersUnrounded)
         pair.unrounded = q.quantize;
     pair.ownQuantizer = pair.p.valid() || pair.unrounded.valid();
+}
+
+bool mayBeMasked(const ComparePair& pair, const PairPlan& plan)
+{
+    const QuantParams& params = plan.params;
+    if (params.scale.size() != 1 || !isInteger(params.dtype))
+        return false;
+    const double zero = params.zeroPoint.empty() ? 0 : double(params.zeroPoint[0]);
+    return double(params.scale[0]) * (zero - double(params.codes().low)) >= kMaskedDistance
+        && !softmaxReaders(pair.floatPlan->graph(), plan.x).empty();
 }
 
 } // namespace
@@ -86,6 +97,7 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
             plan.activationName = found.lost ? std::string() : found.name;
             plan.lostNode = found.lost ? found.node : NodeId();
         }
+        plan.maskedScores = mayBeMasked(pair, plan);
         plans.push_back(std::move(plan));
     }
     return plans;

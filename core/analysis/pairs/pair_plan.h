@@ -30,6 +30,8 @@ struct PairPlan {
     /// far as the graphs tell; open where there is none.
     PairActivation lost;
     NodeId lostNode; ///< that node of the float model
+    /// Only Softmax reads x, and the range is wide enough for a mask: where that ends is looked for in the histograms.
+    bool maskedScores = false;
 };
 
 /// All pairs of a comparison.

@@ -50,6 +50,7 @@ struct ActivationRow {
     std::pair<double, double> lostBounds; ///< of that node
     /// Whoever reads the quantized value is a Relu or Clip: what they let pass.
     std::optional<std::pair<double, double>> boundsBehind;
+    Number lowestUnmasked; ///< only Softmax reads it and a mask lies far below the rest: where the rest begins
     Similarity accumulated; ///< sqnr_db and the other similarity numbers
     Number localSqnrDb, qdqSqnrDb, nodeSqnrDb, increaseDb, idealSqnrDb;
     bool localExact = false, qdqExact = false, nodeExact = false;

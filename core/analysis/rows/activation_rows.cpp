@@ -2,6 +2,7 @@
 #include "core/analysis/rows/fill_rows.h"
 
 #include "core/analysis/pairs/float_activation.h"
+#include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/graph/handed_on.h"
@@ -276,6 +277,8 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         const std::lock_guard lock(shared.mutex);
         row.shape = shared.shape;
         row.floatHistogram = shared.histograms.x;
+        if (plan.maskedScores)
+            row.lowestUnmasked = lowestUnmasked(row.floatHistogram);
         row.quantHistogram = shared.histograms.y;
         row.errorHistogram = shared.histograms.error;
         row.beforeHistogram = shared.histograms.before;

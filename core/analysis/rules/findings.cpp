@@ -62,7 +62,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     c.network = networkVerdict(proof, c);
     findLostActivations(pair, c, found);
     findOtherNetwork(pair, c, found);
-    findExtremeConstants(c, found);
+    findExtremeConstants(pair, c, found);
     findJoins(pair, c, found);
     findBrokenPairs(pair, c, found);
     findOddReaders(pair, c, found);
@@ -71,7 +71,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
         findRangeTooSmall(pair, c, found);
         findRangeTooLarge(pair, c, found);
     }
-    findCoarseTensors(c, found);
+    findCoarseTensors(pair, c, found);
     findOutlierChannels(pair, c, found);
     findChannelImbalance(c, found);
     findCoarseWeights(pair, c, found);

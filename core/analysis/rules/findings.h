@@ -25,8 +25,8 @@ void findBrokenPairs(
 /// Readers of codes that disagree with the writer, by their constants; after findBrokenPairs().
 void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
-void findExtremeConstants(const Comparison& c, std::vector<Finding>& found);
-void findCoarseTensors(const Comparison& c, std::vector<Finding>& found);
+void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);

@@ -52,6 +52,8 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::ScaleMismatchAtJoin, kAnyCause, "{1}, {0} of them", "" },
     { Rule::ExtremeConstant, "", "Extreme constants rule the scales of {0} tensors",
         "Keep extreme constants in float (the preset does), or leave these nodes out." },
+    { Rule::ExtremeConstant, "mask", "Masks take the ranges of {0} tensors",
+        "Let each range end where values below count for nothing in Softmax." },
     { Rule::WrongBiasScale, "wrong", "{0} biases are wrong", "" },
     { Rule::WrongBiasScale, "shared", "{0} biases are stored in another node's scale", "" },
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },

@@ -150,6 +150,18 @@ const Finding* misreadAt(const std::vector<Finding>& found, size_t row, const Ac
     return f == found.end() ? nullptr : &*f;
 }
 
+/// What is wrong at the source of an error. Where an extreme value rules the range, most power is its own, and the
+/// tensor's numbers say nothing of the rest.
+std::string sourceText(const std::vector<Finding>& found, size_t row, const ActivationRow& from, const Finding* misread)
+{
+    if (misread)
+        return "misreads " + from.name;
+    if (std::ranges::any_of(
+            found, [&](const Finding& f) { return f.rule == Rule::ExtremeConstant && f.activation == row; }))
+        return "spends its steps on extreme values";
+    return fmt::format("stands at {:.1f} dB", from.accumulated.sqnrDb.value_or(0));
+}
+
 } // namespace
 
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -170,9 +182,7 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         const std::string place = misread ? misread->node : placeText(from);
         f.summary = fmt::format("{}; the error (down to {:.1f} dB) follows from {}, which {}.",
             rows.size() == 1 ? "Its own quantizer is good" : "Their own quantizers are good",
-            *c.activations[worst].accumulated.sqnrDb, place,
-            misread ? "misreads " + from.name
-                    : fmt::format("stands at {:.1f} dB", from.accumulated.sqnrDb.value_or(0)));
+            *c.activations[worst].accumulated.sqnrDb, place, sourceText(found, source, from, misread));
         f.evidence.push_back({ "source", std::nullopt, from.name, {} });
         f.evidence.push_back(evidence("tensors", double(rows.size())));
         f.evidence.push_back(evidence("sqnr_db", *c.activations[worst].accumulated.sqnrDb, "dB"));

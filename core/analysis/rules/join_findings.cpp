@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 #include "core/tensor/largest_scale.h"
 
@@ -88,8 +90,52 @@ void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding
     }
 }
 
-void findExtremeConstants(const Comparison& c, std::vector<Finding>& found)
+namespace {
+
+/// A mask leaves the scores of a Softmax this many times the step that they need, and one that changes a probability by
+/// a tenth or more.
+constexpr double kMaskCosts = 3, kCoarseScore = 0.1;
+/// Probabilities that nobody minds.
+constexpr double kFineMaskedDb = 30, kPoorMaskedDb = 20;
+
+std::optional<Finding> maskFinding(const ComparePair& pair, const Comparison& c, const RowOfValue& rows, size_t index)
 {
+    const ActivationRow& row = c.activations[index];
+    if (!row.lowestUnmasked || !row.range || !row.floatRange || row.params.scale.size() != 1
+        || !isInteger(row.params.dtype))
+        return std::nullopt;
+    const double step = row.params.scale[0], low = std::min(*row.lowestUnmasked - kMaskedDistance, 0.0);
+    const double high = std::max(row.floatRange->second, 0.0);
+    if (step < kCoarseScore || row.range->second - row.range->first < kMaskCosts * (high - low))
+        return std::nullopt;
+    const Graph& graph = pair.floatPlan->graph();
+    double worst = kFineMaskedDb;
+    for (const NodeId softmax : softmaxReaders(graph, row.floatValue))
+        if (const auto reader = rows.find(graph.node(softmax).outputs[0]))
+            worst = std::min(worst, c.activations[*reader].accumulated.sqnrDb.value_or(kFineMaskedDb));
+    if (worst >= kFineMaskedDb)
+        return std::nullopt;
+    Finding f = activationFinding(c, index, Rule::ExtremeConstant);
+    f.severity = worst < kPoorMaskedDb ? Severity::Warning : Severity::Note;
+    f.title = fmt::format("A mask takes the range of {}", f.tensor);
+    f.summary
+        = fmt::format("Masked scores reach down to {:.4g}, so that one step is {:.3g}, where the others lie within "
+                      "{:.4g} … {:.4g}; the Softmax behind is left with {:.1f} dB.",
+            row.floatRange->first, step, *row.lowestUnmasked, row.floatRange->second, worst);
+    f.evidence = { evidence("scale", step), evidence("data_low", row.floatRange->first),
+        evidence("data_high", row.floatRange->second), evidence("lowest_unmasked", *row.lowestUnmasked) };
+    f.remedy = fmt::format("Let the range end at {:.4g}: what lies below counts for nothing in Softmax.", low);
+    f.change = { RemedyKind::SetRange, f.node, f.tensor, low, high, 0 };
+    f.cause = "mask";
+    f.rank = std::pow(10.0, -worst / 10);
+    return f;
+}
+
+} // namespace
+
+void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const RowOfValue rows(c.activations);
     const auto finish = [&](Finding f, double scale, const std::pair<double, double>& data) {
         f.title = ruleTitle(f.rule, f.tensor);
         f.summary = fmt::format("Its values reach from {:.3g} to {:.3g}, so that one step is {:.3g}: everything else "
@@ -102,9 +148,13 @@ void findExtremeConstants(const Comparison& c, std::vector<Finding>& found)
     };
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (row.params.scale.empty() || !row.floatRange || !firstOfQuantizer(c, i)
-            || double(row.params.scale[0]) * 255 < kExtreme)
+        if (row.params.scale.empty() || !row.floatRange || !firstOfQuantizer(c, i))
             continue;
+        if (double(row.params.scale[0]) * 255 < kExtreme) {
+            if (auto masks = maskFinding(pair, c, rows, i))
+                found.push_back(std::move(*masks));
+            continue;
+        }
         finish(activationFinding(c, i, Rule::ExtremeConstant), row.params.scale[0], *row.floatRange);
     }
     for (size_t i = 0; i < c.weights.size(); ++i) {

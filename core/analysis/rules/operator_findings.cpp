@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -62,11 +64,16 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
 
 } // namespace
 
-void findCoarseTensors(const Comparison& c, std::vector<Finding>& found)
+void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     std::unordered_set<std::string> told;
-    for (const Finding& f : found)
+    std::set<NodeId> masked; // Softmax nodes whose scores lost their steps to a mask: nothing of theirs
+    for (const Finding& f : found) {
         told.insert(f.tensor);
+        if (f.rule == Rule::ExtremeConstant && f.activation)
+            for (const NodeId node : softmaxReaders(pair.floatPlan->graph(), c.activations[*f.activation].floatValue))
+                masked.insert(node);
+    }
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (!firstOfQuantizer(c, i) || told.contains(row.name))
@@ -77,7 +84,7 @@ void findCoarseTensors(const Comparison& c, std::vector<Finding>& found)
             finishCoarse(row, sensitive, f);
             f.cause = sensitive ? row.opType : std::string();
             found.push_back(std::move(f));
-        } else if (sensitive && amplifies(row)) {
+        } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode)) {
             Finding f = activationFinding(c, i, Rule::SensitiveOperator);
             f.rank = row.accumulated.sqnrDb ? std::pow(10.0, -*row.accumulated.sqnrDb / 10) : 0;
             f.cause = row.opType + " amplifies";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
 
@@ -85,7 +86,7 @@ bool isShifted(const Symmetry& symmetry, const ActivationRow& row)
         && std::abs(fittingZeroPoint(row) - zero) >= kShiftedShare * codes;
 }
 
-/// What a range has to hold: of the data no more than a Relu or Clip behind lets pass.
+/// What a range has to hold: of the data no more than a Relu or Clip behind lets pass, and no mask before a Softmax.
 std::pair<double, double> neededRange(const ActivationRow& row)
 {
     std::pair<double, double> ends { std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0) };
@@ -93,6 +94,8 @@ std::pair<double, double> neededRange(const ActivationRow& row)
         ends.first = std::min(std::max(ends.first, row.boundsBehind->first), 0.0);
         ends.second = std::max(std::min(ends.second, row.boundsBehind->second), 0.0);
     }
+    if (row.lowestUnmasked)
+        ends.first = std::max(ends.first, std::min(*row.lowestUnmasked - kMaskedDistance, 0.0));
     return ends;
 }
 
@@ -105,10 +108,10 @@ Remedy rangeRemedy(const ActivationRow& row)
     return { RemedyKind::SetRange, row.node, row.name, low, high, 0 };
 }
 
-/// It only cuts what a Relu or Clip cuts behind it.
+/// It only cuts what a Relu or Clip cuts behind it, or what counts for nothing in a Softmax.
 bool cutsForNext(const ActivationRow& row)
 {
-    if (!row.boundsBehind || !row.range)
+    if ((!row.boundsBehind && !row.lowestUnmasked) || !row.range)
         return false;
     const double step = row.params.scale.empty() ? 0 : double(row.params.scale.front());
     const auto [low, high] = neededRange(row);

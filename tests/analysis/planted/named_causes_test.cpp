@@ -4,6 +4,7 @@
 #include "tests/analysis/products.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace qs;
 using namespace qs::test;
@@ -143,6 +144,22 @@ Prepared moved(bool codes, const std::string& move)
 } // namespace
 
 /// Findings name the cause, not what follows from it, and say nothing where there is none.
+/// Scores of attention with a causal mask, then Softmax; quantized from `low` on where a scale is given.
+Prepared masked(float mask, float low, float scale)
+{
+    constexpr int kPlaces = 8;
+    std::vector<float> triangle;
+    for (int i = 0; i < kPlaces; ++i)
+        for (int j = 0; j < kPlaces; ++j)
+            triangle.push_back(j > i ? mask : 0);
+    SmallModel m(scale > 0 ? "q" : "f");
+    m.input("x", { 1, kPlaces, kPlaces }).constant("mask", Tensor::of<float>({ 1, kPlaces, kPlaces }, triangle));
+    m.node("Add", { "x", "mask" }, { "a" });
+    if (scale > 0)
+        m.qdq<uint8_t>("a", "a_dq", scale, uint8_t(std::lround(-low / scale)));
+    return m.node("Softmax", { scale > 0 ? "a_dq" : "a" }, { "y" }).output("y").finish();
+}
+
 class NamedCausesTests : public QObject {
     Q_OBJECT
 
@@ -254,6 +271,33 @@ private slots:
         const Finding* found = findingOf(c, Rule::InputMismatch);
         QVERIFY2(found, qPrintable(rulesOf(c)));
         QCOMPARE(found->remedy.find("the input alone does not help") != std::string::npos, others);
+    }
+
+    void masks_data()
+    {
+        QTest::addColumn<float>("mask");
+        QTest::addColumn<float>("low"); // of the range
+        QTest::addColumn<bool>("named");
+        QTest::newRow("whole") << -1e4f << -1e4f << true;
+        QTest::newRow("half as far") << -65504.f << -32000.f << true;
+        QTest::newRow("near") << -100.f << -100.f << true;
+        QTest::newRow("cut off") << -1e4f << -25.f << false;
+        QTest::newRow("small") << -20.f << -20.f << false;
+    }
+    /// A mask takes the steps of the scores; cutting it off does no harm, and is not called clipping.
+    void masks()
+    {
+        QFETCH(float, mask);
+        QFETCH(float, low);
+        QFETCH(bool, named);
+        const Comparison c = compared(masked(mask, 0, 0), masked(mask, low, (3 - low) / 255), scaled({ 1, 8, 8 }, 1));
+        const Finding* found = findingOf(c, Rule::ExtremeConstant);
+        QVERIFY2((found != nullptr) == named, qPrintable(rulesOf(c)));
+        QVERIFY2(!findingOf(c, Rule::RangeTooSmall) && !findingOf(c, Rule::SensitiveOperator), qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QCOMPARE(found->change.kind, RemedyKind::SetRange);
+        QVERIFY(found->change.low > -100 && found->change.low < -12);
     }
 
     void quantizersBehind_data()
