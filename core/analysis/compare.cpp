@@ -19,6 +19,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     c.firstSample = measured.firstSample;
     c.partial = c.samples < measured.allSamples;
     fillActivations(pair, measured, c);
+    c.network = networkVerdict(measured.proof, c);
     splitWeightNoise(pair, c);
     fillImplementation(pair, measured, c);
     fillOutputs(pair, measured, labels, c);
@@ -26,7 +27,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     c.restored = measured.restored;
     if (!c.partial)
         fillFloatNodes(pair, c);
-    fillFindings(pair, measured.proof, c);
+    fillFindings(pair, c);
     return c;
 }
 

@@ -167,12 +167,16 @@ std::string networkVerdict(const NetworkVerdict& v)
 {
     if (!v.known())
         return "whether the files compute the same without quantizers could not be tested: " + v.reason;
-    const std::string given = v.storedWeights ? " given the same weights" : "";
+    const std::string given = v.storedWeights ? " given the same weights"
+        : v.otherConstants && v.same()        ? " given the same constants"
+        : v.rearranged                        ? " within what rounding their weights explains"
+                                              : "";
     const double distance = v.distance.worstOutput.distance;
     std::string apart = distance == 0 ? " (no difference" : " (" + number(distance, 2) + " of the output's size apart";
     if (v.distance.explained && (distance > 0 || v.step.precision != Precision::Float32))
-        apart += ", rounding to " + std::string(precisionName(v.step.precision)) + " explains "
-            + number(*v.distance.explained, 2);
+        apart += ", rounding "
+            + (v.rearranged ? std::string("the weights") : "to " + std::string(precisionName(v.step.precision)))
+            + " explains " + number(*v.distance.explained, 2);
     apart += ")";
     return (v.same() ? "without quantizers both files compute the same" + given + roundingText(v.step)
                      : "without quantizers the files do not compute the same" + given)

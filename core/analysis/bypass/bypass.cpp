@@ -2,16 +2,49 @@
 #include "core/analysis/bypass/bypass.h"
 
 #include "core/analysis/bypass/bypass_builder.h"
+#include "core/analysis/pairs/float_elements.h"
 
 namespace qs {
+
+namespace {
+
+Result<Bypassed> bypassed(const ComparePair& pair, const GraphDraft& draft, size_t ownConstants)
+{
+    QS_TRY(const auto model, draft.build());
+    return Bypassed { Plan::make(model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered }),
+        ownConstants };
+}
+
+} // namespace
 
 Result<Bypassed> bypassQuantizers(const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges)
 {
     BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel, ranges);
     QS_TRY(const GraphDraft draft, builder.make());
-    QS_TRY(const auto model, draft.build());
-    return Bypassed { Plan::make(model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered }),
-        builder.ownConstants() };
+    return bypassed(pair, draft, builder.ownConstants());
+}
+
+Result<Bypassed> bypassWithFloatConstants(
+    const ComparePair& pair, const std::vector<PairPlan>& pairs, const std::vector<WeightRounding>& constants)
+{
+    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel);
+    QS_TRY(GraphDraft draft, builder.make());
+    const Graph& floats = pair.floatPlan->graph();
+    for (const WeightRounding& other : constants) {
+        const ValueId id = floats.findValue(other.name);
+        const Tensor* value = !other.precision && id.valid() ? pair.floatPlan->constant(id) : nullptr;
+        const Tensor* old = draft.constant(other.quantizedName);
+        if (value && old)
+            draft.setConstant(other.quantizedName, convertedTo(*value, old->dtype()));
+    }
+    return bypassed(pair, draft, builder.ownConstants());
+}
+
+Result<Bypassed> bypassWithOwnConstants(const ComparePair& pair, const std::vector<PairPlan>& pairs)
+{
+    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::Stored);
+    QS_TRY(const GraphDraft draft, builder.make());
+    return bypassed(pair, draft, builder.ownConstants());
 }
 
 } // namespace qs

@@ -3,6 +3,7 @@
 
 #include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/pairs/pair_plan.h"
+#include "core/analysis/rounding/precision_step.h"
 #include "core/base/result.h"
 
 #include <memory>
@@ -22,6 +23,14 @@ struct Bypassed {
 /// operators. It should compute the float model. The issue names the node that has no float counterpart here.
 Result<Bypassed> bypassQuantizers(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges = BypassedRanges::AsPaired);
+
+/// The same, and in place of constants that are no codes and other ones than in the float model (a rounding without a
+/// precision) the float model's.
+Result<Bypassed> bypassWithFloatConstants(
+    const ComparePair& pair, const std::vector<PairPlan>& pairs, const std::vector<WeightRounding>& constants);
+
+/// The quantized file without the quantizers of its activations, with all constants that it stores.
+Result<Bypassed> bypassWithOwnConstants(const ComparePair& pair, const std::vector<PairPlan>& pairs);
 
 /// Name in the bypassed file of what an operator on codes computes before the activation that its range stands for.
 inline std::string unboundedName(const std::string& codes) { return codes + "_unbounded"; }

@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/explained.h"
 #include "core/analysis/bypass/network_run.h"
+#include "core/analysis/bypass/rounded_weights.h"
 #include "core/analysis/bypass/stored_weights.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/base/issue_text.h"
@@ -203,8 +204,8 @@ public:
         if (!same && m_pair.quantizedReference) { // it keeps its quantizers, which may hold its activations
             m_proof.withFloatWeights.reset();
             m_issue = badInput("the file that is taken as the float model is quantized itself");
-        } else if (!same) {
-            tryStoredWeights();
+        } else if (!same && (tryFloatConstants() || !tryStoredWeights())) {
+            tryOwnConstants(); // weights may be other ones, too
         }
         if (m_issue)
             m_proof.reason = issueText(*m_issue);
@@ -230,17 +231,80 @@ private:
         return found->same();
     }
 
-    void tryStoredWeights()
+    bool tryFloatConstants()
+    {
+        if (std::ranges::none_of(m_proof.step.roundings, [](const WeightRounding& r) { return !r.precision; }))
+            return false;
+        const auto bypassed = bypassWithFloatConstants(m_pair, m_pairs, m_proof.step.roundings);
+        if (!bypassed.ok() || bypassed->ownConstants > 0)
+            return false;
+        const auto found = compare({ m_pair.floatPlan, bypassed->plan });
+        if (!found.ok() || !found->same() || !m_proof.withFloatWeights)
+            return false;
+        m_proof.withFloatConstants = *found;
+        m_proof.errorWithout = errorWithout(m_proof.withFloatWeights->worstOutput.floatValue);
+        return true;
+    }
+
+    /// Of an output: see NetworkProof.
+    std::optional<double> errorWithout(ValueId output) const
+    {
+        const auto own = bypassQuantizers(m_pair, m_pairs);
+        if (!own.ok())
+            return std::nullopt;
+        const auto outputs = comparableOutputs({ m_pair.floatPlan, own->plan }, m_pair);
+        const auto both = std::ranges::find(outputs, output, &ValueOfBoth::shown);
+        if (both == outputs.end())
+            return std::nullopt;
+        const std::vector<float> x = realsOf(m_pair.floatPlan, both->f), moved = realsOf(own->plan, both->b);
+        const std::vector<float> y = realsOf( // the bypassed file has its names
+            m_pair.quantPlan, m_pair.quantPlan->graph().findValue(own->plan->graph().value(both->b).name));
+        double error = 0, left = 0;
+        for (size_t i = 0; i < x.size() && x.size() == moved.size() && x.size() == y.size(); ++i)
+            if (std::isfinite(x[i]) && std::isfinite(moved[i]) && std::isfinite(y[i])) {
+                error += std::pow(double(y[i]) - x[i], 2);
+                left += std::pow(double(y[i]) - moved[i], 2);
+            }
+        return error > 0 ? std::optional(std::sqrt(left / error)) : std::nullopt;
+    }
+
+    /// Empty where it cannot be run, or holds no reals.
+    std::vector<float> realsOf(const std::shared_ptr<const Plan>& plan, ValueId id) const
+    {
+        if (!id.valid() || !isFloat(plan->facts().of(id).dtype))
+            return {};
+        const auto found = runNetwork(plan, m_pair.floatPlan, { id }, m_inputs, m_work);
+        return found.ok() ? toFloats(found->front()) : std::vector<float>();
+    }
+
+    bool tryStoredWeights()
     {
         const auto stored = bypassWithStoredWeights(m_pair, m_pairs);
-        if (!stored.ok()) {
-            keep(stored.issue());
+        if (!stored.ok())
+            return keep(stored.issue());
+        const auto found = compare({ stored->floatPlan, stored->quantPlan });
+        if (!found.ok())
+            return keep(found.issue());
+        m_proof.withStoredWeights = *found;
+        return found->same();
+    }
+
+    void tryOwnConstants()
+    {
+        const auto bypassed = bypassWithOwnConstants(m_pair, m_pairs);
+        const auto rounded = bypassed.ok() ? withRoundedWeights(m_pair) : bypassed.issue();
+        if (!rounded.ok())
             return;
-        }
-        if (auto found = compare({ stored->floatPlan, stored->quantPlan }); found.ok())
-            m_proof.withStoredWeights = *found;
-        else
-            keep(found.issue());
+        const auto explained = compare({ m_pair.floatPlan, *rounded });
+        const auto found = compare({ m_pair.floatPlan, bypassed->plan });
+        if (!explained.ok() || !found.ok() || !std::isfinite(found->worstOutput.distance))
+            return;
+        NetworkDistance distance = *found;
+        distance.explained = explained->worstOutput.distance;
+        distance.tolerance = std::max(kSameNetwork, kMargin * *distance.explained);
+        distance.firstApart.reset();
+        if (distance.same() && !distance.overflow)
+            m_proof.rearranged = distance;
     }
 
     Result<NetworkDistance> compare(TwoNetworks networks) const

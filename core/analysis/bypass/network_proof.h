@@ -45,13 +45,23 @@ struct NetworkProof {
     std::optional<NetworkDistance> withFloatWeights; ///< both with the float model's
     /// Both with what the quantized file stores: where the first are apart or cannot be had.
     std::optional<NetworkDistance> withStoredWeights;
+    /// The same as the first with all other constants of the float model, too (biases, normalizations): only where the
+    /// files have others, and are the same then.
+    std::optional<NetworkDistance> withFloatConstants;
+    /// Where that is there: what stays of the quantized file's error at the output on the sample, in amplitude, when
+    /// what its own constants move it by is taken off; above 1 they do good. Nothing where it has no error.
+    std::optional<double> errorWithout;
+    /// The float model as it is, the other with what it stores: only where rounding the weights explains what is
+    /// between them. Factors may have moved from one constant to another, and biases may make up for rounding.
+    std::optional<NetworkDistance> rearranged;
     PrecisionStep step; ///< which rounding is between the files
     std::vector<std::string> otherFunctions; ///< a sentence for each operator that computes another function
     std::string reason; ///< why one of both, or both, are not there; a sentence without a full stop
 };
 
 /// Runs the bypassed file (see bypass.h) and the float model on one sample, both with the float model's weights; where
-/// these differ, or stored constants have no float partner, with those that are stored. `inputs`: of one sample, in the
+/// these differ, with its other constants, too; else, or where stored constants have no float partner, with those that
+/// are stored; at last each with its own. `inputs`: of one sample, in the
 /// float graph's order. Beyond the memory limit there is a reason in place of a distance, or no place is told.
 NetworkProof proveNetwork(const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work = {});
 

@@ -3,7 +3,10 @@
 
 #include "core/analysis/pairs/float_elements.h"
 #include "core/match/graph/canonical.h"
+#include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
+
+#include <algorithm>
 
 namespace qs {
 
@@ -32,6 +35,25 @@ std::vector<float> storedElements(const Tensor& codes, const QuantParams& params
     for (const uint32_t place : pair.places->codes)
         own.push_back(stored[place]);
     return own;
+}
+
+int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bias)
+{
+    const auto last = int64_t(shape.size()) - 1;
+    if (bias || shape.size() < 2)
+        return std::max<int64_t>(last, 0);
+    const auto slot = std::ranges::find(node.inputs, weight) - node.inputs.begin();
+    const std::string type = floatOpType(node);
+    if (type == "ConvTranspose" || type == "LSTM" || type == "GRU" || type == "RNN")
+        return 1;
+    if (type == "Gemm")
+        return slot == 0 ? int64_t(node.attributes.integer("transA", 0) != 0)
+                         : int64_t(node.attributes.integer("transB", 0) == 0);
+    if (type == "MatMul")
+        return slot == 0 ? last - 1 : last;
+    if (type == "Attention")
+        return last;
+    return 0;
 }
 
 } // namespace qs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/graph/graph.h"
 #include "core/match/alignment.h"
 #include "core/tensor/quant_params.h"
 #include "core/tensor/tensor.h"
@@ -13,5 +14,8 @@ namespace qs {
 Tensor floatElements(const Tensor& constant, const WeightPair& pair);
 /// What is stored for its elements, dequantized, in their order.
 std::vector<float> storedElements(const Tensor& codes, const QuantParams& params, const WeightPair& pair);
+
+/// Output channels of a weight of the float model, by the node that reads it: where per-channel scales would go.
+int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bias);
 
 } // namespace qs

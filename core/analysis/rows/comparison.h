@@ -23,6 +23,12 @@ struct NetworkVerdict {
     PrecisionStep step {}; ///< the rounding between the files
     std::vector<std::string> otherFunctions {}; ///< operators that compute another function, a sentence each
     std::string reason {}; ///< why it is not known; empty where it is
+    /// What the quantized file's constants that are no codes and other ones than the float model's (PrecisionStep)
+    /// move the output by, relatively: the files are the same without them, and are called so where that is little.
+    Number otherConstants {};
+    bool harmfulConstants = false; ///< they make much of the output's error
+    /// Each with its own constants: what is between them is no more than rounding the weights explains.
+    bool rearranged = false;
     bool known() const { return reason.empty(); }
     bool same() const { return known() && distance.same(); }
 };

@@ -24,25 +24,6 @@ namespace qs {
 
 namespace {
 
-/// Output channels of the float weight in that input: where per-channel scales would go.
-int64_t outputAxis(const Node& node, size_t slot, const Shape& shape, bool bias)
-{
-    const auto last = int64_t(shape.size()) - 1;
-    if (bias || shape.size() < 2)
-        return std::max<int64_t>(last, 0);
-    const std::string type = floatOpType(node);
-    if (type == "ConvTranspose" || type == "LSTM" || type == "GRU" || type == "RNN")
-        return 1;
-    if (type == "Gemm")
-        return slot == 0 ? int64_t(node.attributes.integer("transA", 0) != 0)
-                         : int64_t(node.attributes.integer("transB", 0) == 0);
-    if (type == "MatMul")
-        return slot == 0 ? last - 1 : last;
-    if (type == "Attention")
-        return last;
-    return 0;
-}
-
 /// Share of the codes that occur; below 16 bits.
 double usedCodes(const Tensor& codes, const QuantParams& params)
 {
@@ -124,11 +105,6 @@ void fillTrials(const Tensor& codes, const QuantParams& params, const Tensor& we
         row.finer = finerWeights(weight, form, params, row.channelAxis, signal);
 }
 
-size_t inputSlot(const Node& node, ValueId value)
-{
-    return size_t(std::ranges::find(node.inputs, value) - node.inputs.begin());
-}
-
 WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& floatTensor, bool histograms)
 {
     const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
@@ -146,7 +122,7 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
     row.turned = wp.transposed && codes.rank() == 2;
     fillAgainstGrid(codes, q.params, wp, weight, y, sums.xx, row);
     const Node& node = pair.floatPlan->graph().node(wp.floatNode);
-    row.channelAxis = outputAxis(node, inputSlot(node, wp.floatValue), row.shape, row.bias);
+    row.channelAxis = outputAxis(node, wp.floatValue, row.shape, row.bias);
     fillChannels(x, y, channelsOf(row.shape, row.channelAxis), row);
     if (!row.bias && row.shape.size() >= 2)
         fillTrials(codes, q.params, weight, sums.xx, row);
@@ -165,7 +141,7 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
     const bool bias = q.role == QuantRole::Bias;
     const Shape& shape = pair.floatPlan->constant(wp.floatValue)->shape();
     const auto key = weightKey(pair, wp.floatValue, wp.quantizer,
-        { histograms, wp.transposed, bias, outputAxis(node, inputSlot(node, wp.floatValue), shape, bias) });
+        { histograms, wp.transposed, bias, outputAxis(node, wp.floatValue, shape, bias) });
     if (!key || wp.places)
         return makeRow(pair, wp, *pair.floatPlan->constant(wp.floatValue), histograms);
     if (const auto known = memory.findWeight(*key)) {

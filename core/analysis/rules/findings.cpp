@@ -56,10 +56,9 @@ Finding weightFinding(const Comparison& c, size_t index, Rule rule)
     return f;
 }
 
-void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& proof, Comparison& c)
+void fillFindings(const ComparePair& pair, Comparison& c)
 {
     std::vector<Finding> found;
-    c.network = networkVerdict(proof, c);
     findLostActivations(pair, c, found);
     findOtherNetwork(pair, c, found);
     findExtremeConstants(pair, c, found);

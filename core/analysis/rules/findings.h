@@ -11,7 +11,7 @@
 namespace qs {
 
 /// What stands out of what was measured, most telling first, and whether both files are one network.
-void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& proof, Comparison& result);
+void fillFindings(const ComparePair& pair, Comparison& result);
 
 /// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
 /// rule. Those that look at `found` come after the ones they look for.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 /// Whether both files are one network.
 namespace qs {
@@ -13,6 +15,9 @@ namespace {
 
 constexpr double kFirst = 1e7; ///< rank of what makes all other numbers doubtful
 constexpr size_t kNamed = 3; ///< other functions that a summary names
+/// Constants that take away more than half of the output's noise power when they are the float model's are a fault.
+constexpr double kErrorWithoutThem = 0.7;
+constexpr double kSpoiled = 0.1; ///< error over signal, -20 dB
 /// Weights that are further apart than the coarsest rounding explains.
 constexpr double kOtherWeight = 0.1;
 
@@ -121,13 +126,95 @@ void findOverflow(const ComparePair& pair, const Comparison& c, std::vector<Find
     found.push_back(std::move(f));
 }
 
+/// Constants that are no codes and other ones than the float model's, the furthest first.
+std::vector<const WeightRounding*> otherConstants(const PrecisionStep& step)
+{
+    std::vector<const WeightRounding*> others;
+    for (const WeightRounding& r : step.roundings)
+        if (!r.precision)
+            others.push_back(&r);
+    std::ranges::stable_sort(others, std::greater {}, &WeightRounding::distance);
+    return others;
+}
+
+std::string listOf(const std::vector<const WeightRounding*>& constants)
+{
+    std::vector<std::string> names;
+    for (const WeightRounding* r : constants)
+        names.push_back(fmt::format("{} ({:.2g} apart)", r->name, r->distance));
+    return listed(names);
+}
+
+/// One network but for constants that are no codes.
+void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
+{
+    const auto others = otherConstants(c.network->step);
+    const double effect = *c.network->otherConstants;
+    const bool harmful = c.network->harmfulConstants;
+    Finding f = makeFinding(Rule::WeightsDiffer);
+    f.node = others.front()->node;
+    f.tensor = others.front()->name;
+    f.cause = "constants";
+    f.severity = !harmful ? Severity::Note : effect > kSpoiled ? Severity::Error : Severity::Warning;
+    f.title = fmt::format("{} other than the float model's",
+        others.size() == 1 ? std::string("A constant is") : fmt::format("{} constants are", others.size()));
+    f.summary
+        = fmt::format("Beside its codes the quantized file has other constants: {}. They move the output by "
+                      "{:.2g} of its size{}. With the float model's in their place, and without its quantizers, it "
+                      "computes what the float model does.",
+            listOf(others), effect,
+            harmful ? ", which is much of its error"
+                    : ", and its error would hardly be less without them: so it is where "
+                      "biases are corrected");
+    f.evidence = { evidence("output_moved", effect), evidence("constants", double(others.size())) };
+    f.remedy = harmful ? "Store the float model's values there, and find out what changed them."
+                       : "Nothing has to be done where that is intended.";
+    f.rank = harmful ? kFirst : 0;
+    found.push_back(std::move(f));
+}
+
+/// One function, in other constants.
+void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const NetworkDistance& distance = c.network->distance;
+    Finding f = makeFinding(Rule::WeightsDiffer);
+    f.severity = Severity::Note;
+    f.cause = "rearranged";
+    f.tensor = pair.floatPlan->graph().value(distance.worstOutput.floatValue).name;
+    f.title = "Factors were moved between constants";
+    f.summary
+        = fmt::format("Its weights and constants are not the float model's, but without quantizers of activations "
+                      "they compute the same within {:.2g} of the output's size, where rounding the float model's "
+                      "weights makes {:.2g}. Smoothing (SmoothQuant), equalization and bias correction do so.",
+            distance.worstOutput.distance, distance.explained.value_or(0));
+    f.evidence = { evidence("output_distance", distance.worstOutput.distance),
+        evidence("explained", distance.explained.value_or(0)), evidence("tolerance", distance.tolerance) };
+    f.remedy = "Nothing has to be done; what is told of single weights compares other numbers.";
+    found.push_back(std::move(f));
+}
+
 } // namespace
 
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
 {
     if (!proof)
         return std::nullopt;
-    NetworkVerdict verdict { {}, false, proof->step, proof->otherFunctions, {} };
+    NetworkVerdict verdict;
+    verdict.step = proof->step;
+    verdict.otherFunctions = proof->otherFunctions;
+    // Where the weights are the float model's, these tell more than what rounding hides.
+    if (proof->rearranged && (!proof->withFloatWeights || areRetrained(c))) {
+        verdict.rearranged = true;
+        verdict.distance = *proof->rearranged;
+        return verdict;
+    }
+    if (proof->withFloatConstants) {
+        const ValueDistance& moved = proof->withFloatWeights->worstOutput;
+        verdict.otherConstants = moved.distance;
+        verdict.harmfulConstants = proof->errorWithout.value_or(0) < kErrorWithoutThem;
+        verdict.distance = verdict.harmfulConstants ? *proof->withFloatWeights : *proof->withFloatConstants;
+        return verdict;
+    }
     // Where weights are others, the float model's prove nothing unless the files agree with them.
     const auto& own = proof->withFloatWeights;
     verdict.storedWeights = !(own && (!areRetrained(c) || own->same()));
@@ -158,8 +245,12 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
             + c.network->reason + ".";
         f.remedy = "Take care that both files come from one model.";
         found.push_back(std::move(f));
+    } else if (c.network->otherConstants) {
+        findOtherConstants(c, found);
     } else if (!c.network->same()) {
         findDistance(pair, c, found);
+    } else if (c.network->rearranged) {
+        findRearranged(pair, c, found);
     } else if (!c.network->otherFunctions.empty()) {
         Finding f = makeFinding(Rule::ModelsDiffer);
         f.severity = Severity::Note;

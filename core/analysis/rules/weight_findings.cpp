@@ -113,7 +113,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         const NodeId maker = row.floatValue.valid() ? graph.value(row.floatValue).producer : NodeId();
         const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
         const bool elements = hasWrongElements(row);
-        if (row.bias || rounded || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
+        const bool moved = c.network && c.network->rearranged && !elements; // together they are the same
+        if (row.bias || rounded || moved || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
             continue;
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
         Finding f = weightFinding(c, i, Rule::WeightsDiffer);
@@ -206,7 +207,7 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
 {
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
-        if (!row.bias || row.params.scale.empty())
+        if (!row.bias || row.params.scale.empty() || (c.network && c.network->rearranged))
             continue;
         double power = powerBehind(c, row.floatNode);
         if (power <= 0) // nothing is compared right behind it: its own size

@@ -160,6 +160,37 @@ Prepared masked(float mask, float low, float scale)
     return m.node("Softmax", { scale > 0 ? "a_dq" : "a" }, { "y" }).output("y").finish();
 }
 
+/// x -> LayerNormalization -> MatMul -> Add -> y. `factor`: what smoothing moved from the normalization's scale to the
+/// weight, `weightFactor` what it has there; `bias` is added to the float model's.
+Prepared normalized(bool codes, float factor, float weightFactor, float bias)
+{
+    constexpr int kWidth = 16, kOutputs = 8;
+    const std::vector<float> w = uniform(kWidth * kOutputs, 5), b = uniform(kOutputs, 6);
+    std::vector<float> gamma(kWidth), beta(kWidth), weight(w.size()), added(b.size());
+    for (size_t i = 0; i < gamma.size(); ++i) {
+        const float own = i % 3 == 0 ? factor : 1, theirs = i % 3 == 0 ? weightFactor : 1;
+        gamma[i] = (1 + 0.1f * float(i)) / own;
+        beta[i] = (0.1f * float(i) - 1) / own;
+        for (size_t o = 0; o < kOutputs; ++o)
+            weight[i * kOutputs + o] = w[i * kOutputs + o] * theirs;
+    }
+    for (size_t o = 0; o < b.size(); ++o)
+        added[o] = b[o] + bias;
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 32, kWidth }).constant("gamma", Tensor::of<float>({ kWidth }, gamma));
+    m.constant("beta", Tensor::of<float>({ kWidth }, beta)).constant("b", Tensor::of<float>({ kOutputs }, added));
+    m.node("LayerNormalization", { "x", "gamma", "beta" }, { "n" }, { { "axis", int64_t(-1) } });
+    if (codes) {
+        const float scale = std::max(weightFactor, 1.f) / 127;
+        m.qdq<int8_t>("n", "n_dq", 0.04f, 0);
+        m.weight("w", { kWidth, kOutputs }, symmetricCodes(weight, { scale }), { scale });
+    } else {
+        m.constant("w", Tensor::of<float>({ kWidth, kOutputs }, weight));
+    }
+    m.node("MatMul", { codes ? "n_dq" : "n", "w" }, { "p" }).node("Add", { "p", "b" }, { "y" });
+    return m.output("y").finish();
+}
+
 class NamedCausesTests : public QObject {
     Q_OBJECT
 
@@ -271,6 +302,46 @@ private slots:
         const Finding* found = findingOf(c, Rule::InputMismatch);
         QVERIFY2(found, qPrintable(rulesOf(c)));
         QCOMPARE(found->remedy.find("the input alone does not help") != std::string::npos, others);
+    }
+
+    void otherConstants_data()
+    {
+        QTest::addColumn<float>("factor"); // from the normalization
+        QTest::addColumn<float>("weightFactor");
+        QTest::addColumn<float>("bias");
+        QTest::addColumn<QString>("cause"); // of weights_differ
+        QTest::addColumn<QString>("severity");
+        QTest::newRow("the same") << 1.f << 1.f << 0.f << ""
+                                  << "";
+        QTest::newRow("corrected bias") << 1.f << 1.f << 0.005f << "constants"
+                                        << "note";
+        QTest::newRow("another bias") << 1.f << 1.f << 2.f << "constants"
+                                      << "error";
+        QTest::newRow("smoothed") << 2.f << 2.f << 0.f << "rearranged"
+                                  << "note";
+        QTest::newRow("smoothed and corrected") << 2.f << 2.f << 0.005f << "rearranged"
+                                                << "note";
+        QTest::newRow("smoothed, and forgotten in the weight") << 2.f << 1.f << 0.f << "constants"
+                                                               << "error";
+    }
+    /// What smoothing and bias correction change is no other network, and no fault; a damaged constant is one, by name.
+    void otherConstants()
+    {
+        QFETCH(float, factor);
+        QFETCH(float, weightFactor);
+        QFETCH(float, bias);
+        QFETCH(QString, cause);
+        QFETCH(QString, severity);
+        const Comparison c = proved(
+            pairOf(normalized(false, 1, 1, 0), normalized(true, factor, weightFactor, bias)), scaled({ 32, 16 }, 1));
+        QVERIFY2(c.network && c.network->same() == (severity != "error"), qPrintable(rulesOf(c)));
+        QVERIFY2(!findingOf(c, Rule::ModelsDiffer), qPrintable(rulesOf(c)));
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2((found != nullptr) == !cause.isEmpty(), qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QCOMPARE(QString::fromStdString(found->cause), cause);
+        QCOMPARE(QString::fromUtf8(severityName(found->severity)), severity);
     }
 
     void masks_data()
