@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/measure/weight_change.h"
 #include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/ids.h"
@@ -44,6 +45,7 @@ struct WeightRow {
     Number perTensorSqnrDb, perChannelSqnrDb; ///< what either granularity would give, in its own type and bits
     std::optional<FinerWeights> finer; ///< below kFinerWeightsDb
     Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
+    std::optional<WeightChange> change; ///< where elements are, and one simple change explains them
     Number usedCodes;
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;

@@ -105,6 +105,26 @@ void blameFew(const Comparison& c, std::vector<Finding>& found)
 
 } // namespace
 
+namespace {
+
+/// What is wrong with a weight that has one simple change.
+std::string changeText(const WeightChange& change)
+{
+    switch (change.kind) {
+    case WeightChange::Kind::Factor:
+        return fmt::format("each is {:.4g} times the float model's, rounded; its scale is wrong by that", change.value);
+    case WeightChange::Kind::Shift:
+        return fmt::format(
+            "each is {:+.0f} steps beside the float model's, rounded; its zero point is wrong by that", change.value);
+    case WeightChange::Kind::Cut:
+        break;
+    }
+    return fmt::format(
+        "they have the code {:.0f}, beyond which the float model's go; codes were cut off there", change.value);
+}
+
+} // namespace
+
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Graph& graph = pair.floatPlan->graph();
@@ -118,7 +138,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             continue;
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
         Finding f = weightFinding(c, i, Rule::WeightsDiffer);
-        f.cause = elements ? row.name : unrelated ? "unrelated" : "retrained"; // damage has a place of its own
+        const bool damaged = elements || row.change; // has a place of its own
+        f.cause = damaged ? row.name : unrelated ? "unrelated" : "retrained";
         if (elements)
             f.title = row.node + " has damaged weights";
         f.summary = elements
@@ -128,8 +149,9 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
                 *row.similarity.maxAbsError / largestScale(row.params))
             : fmt::format("{:.1f} % of the elements are off by more than half a step without being clipped: {}.",
                 100 * *row.offByMoreThanHalfStep,
-                unrelated ? "other weights, or a scale or axis that is not theirs"
-                          : "retrained (quantization-aware), equalized or other weights");
+                row.change      ? changeText(*row.change)
+                    : unrelated ? "other weights, or a scale or axis that is not theirs"
+                                : "retrained (quantization-aware), equalized or other weights");
         if (!elements && c.network && c.network->storedWeights && c.network->same())
             f.summary += " Given these weights, the float model computes what the quantized file does without its "
                          "quantizers: the network is the same.";
@@ -137,7 +159,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             evidence("max_abs_error", row.similarity.maxAbsError.value_or(0)),
             evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
             evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
-        if (elements || unrelated) {
+        if (damaged || unrelated) {
             f.severity = Severity::Error;
             f.remedy = "Quantize the float model anew, and find out what changed the stored weights.";
             f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
