@@ -21,6 +21,8 @@ namespace {
 /// How many times what rounding explained in a few runs it may be in another one: errors of few elements spread wide.
 constexpr double kMargin = 3, kMarginOfFew = 6;
 constexpr int64_t kFew = 64;
+/// A tenth of what is apart at the output is not the reason for it.
+constexpr double kLittle = 10;
 /// A value that is zero in one file may be so small in the other, by its root mean square.
 constexpr double kZero = 1e-6;
 
@@ -98,6 +100,8 @@ public:
         if (worst.same())
             return worst;
         worst.firstApart = apart;
+        if (apart && kLittle * apart->distance < worst.worstOutput.distance)
+            worst.mostFrom = firstBeyond(values, worst.worstOutput.distance / 2);
         const ValueId place = worst.firstApart.value_or(worst.worstOutput).floatValue;
         if (const auto before = firstBeyond(namesakesBefore(m_two, m_pair, place), worst.tolerance))
             worst.firstApart = before;

@@ -33,6 +33,7 @@ struct ValueOverflow {
 struct NetworkDistance {
     ValueDistance worstOutput; ///< the one that is furthest beyond its tolerance
     std::optional<ValueDistance> firstApart {}; ///< in the float model's order, where the outputs differ
+    std::optional<ValueDistance> mostFrom {}; ///< behind that, where it is little: the first that is far apart
     std::optional<ValueOverflow> overflow {}; ///< in float16, where nothing is apart before it
     double tolerance = kSameNetwork; ///< of the worst output
     /// What rounding to the files' lowest precision moves this output by; nothing where it was not asked for.

@@ -32,6 +32,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
 {
     archive(stream, d.worstOutput);
     archiveOptional(stream, d.firstApart, [&](auto& apart) { archive(stream, apart); });
+    archiveOptional(stream, d.mostFrom, [&](auto& from) { archive(stream, from); });
     archiveOptional(stream, d.overflow, [&](auto& o) { archive(stream, o); });
     stream.item(d.tolerance);
     archiveOptional(stream, d.explained, [&](auto& explained) { stream.item(explained); });
@@ -49,6 +50,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionS
         stream.item(r.node);
         archiveOptional(stream, r.precision, [&](auto& precision) { stream.item(precision); });
         stream.item(r.distance);
+        stream.item(r.onGrid);
     }
 }
 
@@ -74,6 +76,7 @@ bool fits(const NetworkProof& proof, const Graph& graph)
         if (*d
             && ((*d)->worstOutput.floatValue.index() >= graph.values().size()
                 || ((*d)->overflow && (*d)->overflow->floatValue.index() >= graph.values().size())
+                || ((*d)->mostFrom && (*d)->mostFrom->floatValue.index() >= graph.values().size())
                 || ((*d)->firstApart && (*d)->firstApart->floatValue.index() >= graph.values().size())))
             return false;
     for (const WeightRounding& r : proof.step.roundings)

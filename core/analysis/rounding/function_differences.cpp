@@ -2,10 +2,12 @@
 #include "core/analysis/rounding/function_differences.h"
 
 #include "core/analysis/pairs/node_partners.h"
+#include "core/qdq/qlinear_signature.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -75,6 +77,31 @@ void findEpsilons(const ComparePair& pair, std::vector<std::string>& found)
     }
 }
 
+/// Activations that exporters put in place of each other: alike, but not the same.
+constexpr std::array<std::string_view, 14> kActivations { "Sigmoid", "HardSigmoid", "Tanh", "HardSwish", "Swish",
+    "Mish", "Elu", "Selu", "Celu", "LeakyRelu", "ThresholdedRelu", "Softplus", "Softsign", "QuickGelu" };
+
+bool isOneOf(const std::string& type) { return std::ranges::find(kActivations, type) != kActivations.end(); }
+
+void findActivations(const ComparePair& pair, std::vector<std::string>& found)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    const NodePartners partners(pair);
+    std::map<std::string_view, NodeId> named; // what is said of it may be made in two steps, and have no pair
+    for (size_t n = 0; n < f.nodes().size(); ++n)
+        if (!f.nodes()[n].name.empty())
+            named.emplace(f.nodes()[n].name, NodeId(n));
+    for (size_t n = 0; n < q.nodes().size(); ++n) {
+        NodeId partner = partners.of(NodeId(n));
+        if (const auto same = named.find(q.nodes()[n].name); !partner.valid() && same != named.end())
+            partner = same->second;
+        const std::string type = floatOpType(q.nodes()[n]);
+        if (partner.valid() && f.node(partner).opType != type && isOneOf(type) && isOneOf(f.node(partner).opType))
+            found.push_back(
+                fmt::format("'{}' is a {}, in the float model a {}", q.nodes()[n].name, type, f.node(partner).opType));
+    }
+}
+
 } // namespace
 
 std::vector<std::string> functionDifferences(const ComparePair& pair)
@@ -82,6 +109,7 @@ std::vector<std::string> functionDifferences(const ComparePair& pair)
     std::vector<std::string> found;
     findGelus(pair.floatPlan->graph(), pair.quantPlan->graph(), found);
     findEpsilons(pair, found);
+    findActivations(pair, found);
     return found;
 }
 

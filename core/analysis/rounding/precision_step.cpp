@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/precision_step.h"
 
+#include "core/analysis/measure/channel_major.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace qs {
@@ -44,6 +47,55 @@ std::optional<Precision> stepBetween(const std::vector<float>& a, const std::vec
             best = p;
         }
     return best;
+}
+
+/// Steps between the outermost codes of a weight that is stored as reals.
+constexpr double kMostCodeSteps = 255;
+constexpr double kBesideCode = 0.01; ///< of a step: rounding of reals
+constexpr double kHalfAStep = 0.51;
+
+/// Whether `to` is `from`, rounded to multiples of one step.
+bool isOnGrid(std::span<const float> from, std::span<const float> to)
+{
+    std::vector<float> values(to.begin(), to.end());
+    std::ranges::sort(values);
+    values.erase(std::ranges::unique(values).begin(), values.end());
+    if (values.size() < 3 || !std::isfinite(values.front()) || !std::isfinite(values.back()))
+        return false;
+    const double range = double(values.back()) - values.front();
+    double least = range;
+    for (size_t i = 1; i < values.size(); ++i)
+        least = std::min(least, double(values[i]) - values[i - 1]);
+    const double steps = std::nearbyint(range / least);
+    if (!(steps <= kMostCodeSteps))
+        return false;
+    const double step = range / steps;
+    const auto beside = [&](float v) {
+        const double code = (double(v) - values.front()) / step;
+        return std::fabs(code - std::nearbyint(code)) > kBesideCode;
+    };
+    if (std::ranges::any_of(values, beside))
+        return false;
+    size_t strays = 0;
+    for (size_t i = 0; i < to.size(); ++i)
+        strays += std::fabs(double(to[i]) - from[i]) > kHalfAStep * step;
+    return double(strays) <= kStrays * double(to.size());
+}
+
+/// The same with a step for all, or one for each index of the first or the last axis.
+bool isOnGrid(const std::vector<float>& from, const std::vector<float>& to, const Shape& shape)
+{
+    if (isOnGrid(std::span(from), std::span(to)))
+        return true;
+    for (const int64_t axis : { int64_t(0), int64_t(shape.size()) - 1 }) {
+        const ChannelMajor x(from, channelsOf(shape, axis)), y(to, channelsOf(shape, axis));
+        bool all = shape.size() > 1;
+        for (size_t c = 0; all && c < x.channels(); ++c)
+            all = isOnGrid(x.channel(c), y.channel(c));
+        if (all)
+            return true;
+    }
+    return false;
 }
 
 /// Looks for the step in types and in constants.
@@ -131,7 +183,7 @@ private:
         if (precision)
             see(*precision, false, isRounded(to, from, *precision));
         m_step.roundings.push_back({ m_pair.floatPlan->graph().value(x).name, m_pair.quantPlan->graph().value(y).name,
-            node, precision, relativeDistance(from, to) });
+            node, precision, relativeDistance(from, to), !precision && isOnGrid(from, to, a->shape()) });
     }
 
     const ComparePair& m_pair;

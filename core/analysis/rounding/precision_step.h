@@ -15,6 +15,9 @@ struct WeightRounding {
     std::string name, quantizedName, node; ///< names of the constant in both files; the float file's node
     std::optional<Precision> precision; ///< the other's values are these, rounded to it; nothing: other values
     double distance = 0; ///< relative, |w - w'| / |w|
+    bool onGrid = false; ///< the quantized file's are the float model's, rounded to codes and stored as reals
+
+    bool other() const { return !precision && !onGrid; } ///< no rounding makes one out of the other
 };
 
 /// The lowest precision in which one of two files has values that are no codes, and which these are.

@@ -61,7 +61,7 @@ std::string otherWeights(const NetworkVerdict& verdict)
 {
     const WeightRounding* worst = nullptr;
     for (const WeightRounding& r : verdict.step.roundings)
-        if (!r.precision && r.distance > kOtherWeight && (!worst || r.distance > worst->distance))
+        if (r.other() && r.distance > kOtherWeight && (!worst || r.distance > worst->distance))
             worst = &r;
     return worst ? fmt::format(" The constant {} is another one ({:.2g} apart).", worst->name, worst->distance) : "";
 }
@@ -75,7 +75,10 @@ std::string summaryOf(const NetworkVerdict& verdict, const std::string& place, d
             verdict.storedWeights ? "stored" : "float model's", d.worstOutput.distance);
     if (d.explained)
         text += fmt::format(" Rounding to {} explains {:.2g}.", precisionName(verdict.step.precision), *d.explained);
-    text += fmt::format(" They part at {} ({:.2g}).", place, there) + otherWeights(verdict);
+    text += d.mostFrom ? fmt::format(
+                " They part by {:.2g} before, most comes in at {} ({:.2g}).", d.firstApart->distance, place, there)
+                       : fmt::format(" They part at {} ({:.2g}).", place, there);
+    text += otherWeights(verdict);
     return verdict.otherFunctions.empty() ? text : text + " " + upper(listed(verdict.otherFunctions)) + ".";
 }
 
@@ -83,7 +86,8 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
 {
     const Graph& graph = pair.floatPlan->graph();
     const NetworkDistance& distance = c.network->distance;
-    const ValueDistance place = distance.firstApart.value_or(distance.worstOutput);
+    const ValueDistance place
+        = distance.mostFrom ? *distance.mostFrom : distance.firstApart.value_or(distance.worstOutput);
     const bool lost = std::ranges::any_of(c.activations,
         [&](const ActivationRow& row) { return row.floatValue == place.floatValue && row.lostActivation.valid(); });
     const ValueId value = lost ? place.floatValue : firstOfUnmatched(pair, place.floatValue);
@@ -131,7 +135,7 @@ std::vector<const WeightRounding*> otherConstants(const PrecisionStep& step)
 {
     std::vector<const WeightRounding*> others;
     for (const WeightRounding& r : step.roundings)
-        if (!r.precision)
+        if (r.other())
             others.push_back(&r);
     std::ranges::stable_sort(others, std::greater {}, &WeightRounding::distance);
     return others;
@@ -206,6 +210,10 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
     if (proof->rearranged && (!proof->withFloatWeights || areRetrained(c))) {
         verdict.rearranged = true;
         verdict.distance = *proof->rearranged;
+        return verdict;
+    }
+    if (proof->withFloatConstants && otherConstants(proof->step).empty()) { // weights on a grid of codes alone
+        verdict.distance = *proof->withFloatConstants;
         return verdict;
     }
     if (proof->withFloatConstants) {

@@ -344,6 +344,45 @@ private slots:
         QCOMPARE(QString::fromUtf8(severityName(found->severity)), severity);
     }
 
+    /// Weights that were rounded and stored as reals, as exporters of quantization-aware training leave them, are the
+    /// float model's.
+    void weightsStoredAsReals()
+    {
+        const std::vector<float> w = uniform(128, 5);
+        std::vector<float> rounded;
+        for (const float v : w)
+            rounded.push_back(float(std::nearbyint(double(v) * 127) / 127));
+        const auto network = [&](const std::vector<float>& weight, bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { 32, 16 }).constant("w", Tensor::of<float>({ 16, 8 }, weight));
+            if (codes)
+                m.qdq<int8_t>("x", "x_dq", 0.04f, 0);
+            return m.node("MatMul", { codes ? "x_dq" : "x", "w" }, { "y" }).output("y").finish();
+        };
+        const Comparison c = proved(pairOf(network(w, false), network(rounded, true)), scaled({ 32, 16 }, 1));
+        QVERIFY2(c.network && c.network->same() && !c.network->otherConstants, qPrintable(rulesOf(c)));
+        QVERIFY2(!findingOf(c, Rule::WeightsDiffer) && !findingOf(c, Rule::ModelsDiffer), qPrintable(rulesOf(c)));
+    }
+
+    /// The place where most comes in, and by what, not one before it that differs by less than a thousandth.
+    void otherFunction()
+    {
+        const auto network = [](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { 32, 16 }).constant("c", Tensor::scalar(codes ? 1.001f : 1.f));
+            m.node("Mul", { "x", "c" }, { "a" });
+            if (codes)
+                m.qdq<int8_t>("a", "a_dq", 0.04f, 0);
+            m.node(codes ? "HardSigmoid" : "Sigmoid", { codes ? "a_dq" : "a" }, { "s" });
+            return m.node("Neg", { "s" }, { "y" }).output("y").finish();
+        };
+        const Comparison c = proved(pairOf(network(false), network(true)), scaled({ 32, 16 }, 1));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->tensor, std::string("s"));
+        QVERIFY2(found->summary.find("HardSigmoid") != std::string::npos, found->summary.c_str());
+    }
+
     void masks_data()
     {
         QTest::addColumn<float>("mask");
