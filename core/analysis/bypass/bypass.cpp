@@ -15,6 +15,19 @@ Result<Bypassed> bypassed(const ComparePair& pair, const GraphDraft& draft, size
         ownConstants };
 }
 
+/// In place of those that are no codes and other ones.
+void takeFloatConstants(const ComparePair& pair, const std::vector<WeightRounding>& constants, GraphDraft& draft)
+{
+    const Graph& floats = pair.floatPlan->graph();
+    for (const WeightRounding& other : constants) {
+        const ValueId id = floats.findValue(other.name);
+        const Tensor* value = !other.precision && id.valid() ? pair.floatPlan->constant(id) : nullptr;
+        const Tensor* old = draft.constant(other.quantizedName);
+        if (value && old)
+            draft.setConstant(other.quantizedName, convertedTo(*value, old->dtype()));
+    }
+}
+
 } // namespace
 
 Result<Bypassed> bypassQuantizers(const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges)
@@ -29,15 +42,18 @@ Result<Bypassed> bypassWithFloatConstants(
 {
     BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel);
     QS_TRY(GraphDraft draft, builder.make());
-    const Graph& floats = pair.floatPlan->graph();
-    for (const WeightRounding& other : constants) {
-        const ValueId id = floats.findValue(other.name);
-        const Tensor* value = !other.precision && id.valid() ? pair.floatPlan->constant(id) : nullptr;
-        const Tensor* old = draft.constant(other.quantizedName);
-        if (value && old)
-            draft.setConstant(other.quantizedName, convertedTo(*value, old->dtype()));
-    }
+    takeFloatConstants(pair, constants, draft);
     return bypassed(pair, draft, builder.ownConstants());
+}
+
+Result<std::shared_ptr<const Plan>> quantizedWithFloatConstants(
+    const ComparePair& pair, const std::vector<WeightRounding>& constants)
+{
+    const Plan& plan = pair.writtenPlan ? *pair.writtenPlan : *pair.quantPlan;
+    GraphDraft draft(std::make_shared<const Model>(plan.model()));
+    takeFloatConstants(pair, constants, draft);
+    QS_TRY(const auto model, draft.build());
+    return Plan::make(model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered });
 }
 
 Result<Bypassed> bypassWithOwnConstants(const ComparePair& pair, const std::vector<PairPlan>& pairs)

@@ -29,6 +29,10 @@ Result<Bypassed> bypassQuantizers(
 Result<Bypassed> bypassWithFloatConstants(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, const std::vector<WeightRounding>& constants);
 
+/// The quantized file as it is, with the same constants of the float model.
+Result<std::shared_ptr<const Plan>> quantizedWithFloatConstants(
+    const ComparePair& pair, const std::vector<WeightRounding>& constants);
+
 /// The quantized file without the quantizers of its activations, with all constants that it stores.
 Result<Bypassed> bypassWithOwnConstants(const ComparePair& pair, const std::vector<PairPlan>& pairs);
 

@@ -7,6 +7,7 @@
 #include "core/analysis/bypass/rounded_weights.h"
 #include "core/analysis/bypass/stored_weights.h"
 #include "core/analysis/rounding/function_differences.h"
+#include "core/analysis/rounding/relative_distance.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/parallel.h"
 #include "core/tensor/convert.h"
@@ -246,30 +247,28 @@ private:
         if (!found.ok() || !found->same() || !m_proof.withFloatWeights)
             return false;
         m_proof.withFloatConstants = *found;
-        m_proof.errorWithout = errorWithout(m_proof.withFloatWeights->worstOutput.floatValue);
+        const auto outputs = comparableOutputs({ m_pair.floatPlan, bypassed->plan }, m_pair);
+        const auto worst
+            = std::ranges::find(outputs, m_proof.withFloatWeights->worstOutput.floatValue, &ValueOfBoth::shown);
+        if (worst != outputs.end()) // the bypassed file has the names of the quantized one
+            m_proof.errorWithout = errorWithout(*worst, bypassed->plan->graph().value(worst->b).name);
         return true;
     }
 
     /// Of an output: see NetworkProof.
-    std::optional<double> errorWithout(ValueId output) const
+    std::optional<double> errorWithout(const ValueOfBoth& output, const std::string& quantizedName) const
     {
-        const auto own = bypassQuantizers(m_pair, m_pairs);
-        if (!own.ok())
+        const auto& written = m_pair.writtenPlan ? m_pair.writtenPlan : m_pair.quantPlan;
+        const auto changed = quantizedWithFloatConstants(m_pair, m_proof.step.roundings);
+        if (!changed.ok())
             return std::nullopt;
-        const auto outputs = comparableOutputs({ m_pair.floatPlan, own->plan }, m_pair);
-        const auto both = std::ranges::find(outputs, output, &ValueOfBoth::shown);
-        if (both == outputs.end())
+        const std::vector<float> x = realsOf(m_pair.floatPlan, output.f);
+        const std::vector<float> y = realsOf(written, written->graph().findValue(quantizedName));
+        const std::vector<float> without = realsOf(*changed, (*changed)->graph().findValue(quantizedName));
+        if (x.size() != y.size() || x.size() != without.size())
             return std::nullopt;
-        const std::vector<float> x = realsOf(m_pair.floatPlan, both->f), moved = realsOf(own->plan, both->b);
-        const std::vector<float> y = realsOf( // the bypassed file has its names
-            m_pair.quantPlan, m_pair.quantPlan->graph().findValue(own->plan->graph().value(both->b).name));
-        double error = 0, left = 0;
-        for (size_t i = 0; i < x.size() && x.size() == moved.size() && x.size() == y.size(); ++i)
-            if (std::isfinite(x[i]) && std::isfinite(moved[i]) && std::isfinite(y[i])) {
-                error += std::pow(double(y[i]) - x[i], 2);
-                left += std::pow(double(y[i]) - moved[i], 2);
-            }
-        return error > 0 ? std::optional(std::sqrt(left / error)) : std::nullopt;
+        const double error = relativeDistance(x, y), left = relativeDistance(x, without);
+        return error > 0 && std::isfinite(error) ? std::optional(left / error) : std::nullopt;
     }
 
     /// Empty where it cannot be run, or holds no reals.
