@@ -155,6 +155,22 @@ Prepared recurrentOnCodes()
     return model.node("Identity", { "h" }, { "y" }).output("y").finish();
 }
 
+/// Beside what it computes: a quantizer whose codes nobody reads, and an operator that could not be taken out.
+Prepared productBesideUnused()
+{
+    SmallModel m("q");
+    m.input("x", { 2, 4 }).constant("s", Tensor::scalar(kStep)).constant("z", Tensor::scalar<int8_t>(0));
+    m.constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, symmetricCodes(kWeights, { kStep })));
+    m.constant("unused", Tensor::of<float>({ 3 }, { 1, 2, 3 }));
+    m.node("QuantizeLinear", { "unused", "s", "z" }, { "unused_quantized" });
+    m.node("QuantizeLinear", { "x", "s", "z" }, { "x_quantized" });
+    m.node("QLinearSoftmax", { "x_quantized", "s", "z", "s", "z" }, { "lost" },
+        { { "axis", int64_t(0) }, { "opset", int64_t(12) } }, kMicrosoftDomain);
+    m.node("DequantizeLinear", { "x_quantized", "s", "z" }, { "x_dq" });
+    m.node("DequantizeLinear", { "w_quantized", "s", "z" }, { "w" });
+    return m.node("MatMul", { "x_dq", "w" }, { "m" }).node("Relu", { "m" }, { "y" }).output("y").finish();
+}
+
 struct Case {
     const char* name;
     std::function<Prepared()> f, q, other;
@@ -169,6 +185,8 @@ std::vector<Case> cases()
             [] { return sumOf(true); }, { kIds } },
         { "zero points that are not whole", [] { return deep(false); }, deepWithRealZeros, [] { return deep(true); },
             { kDeepSample } },
+        { "beside what nothing depends on", [] { return product(); }, productBesideUnused, [] { return product(true); },
+            { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) } },
         { "DynamicQuantizeLSTM", [] { return recurrent(false); }, recurrentOnCodes, [] { return recurrent(true); },
             { kSequence } },
     };

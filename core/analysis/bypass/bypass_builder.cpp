@@ -10,6 +10,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 
@@ -19,6 +20,25 @@ namespace {
 
 constexpr double kAlike = 0.3; ///< relative distance that rounding a weight to few bits explains
 constexpr int64_t kClipByInputs = 11; ///< opset from which Clip takes its bounds as inputs
+
+/// By value: some output depends on it.
+std::vector<bool> valuesInUse(const Graph& graph)
+{
+    std::vector<bool> used(graph.values().size(), false);
+    std::vector<ValueId> open(graph.outputs().begin(), graph.outputs().end());
+    while (!open.empty()) {
+        const ValueId value = open.back();
+        open.pop_back();
+        if (!value.valid() || used[value.index()])
+            continue;
+        used[value.index()] = true;
+        if (const NodeId by = graph.value(value).producer; by.valid()) {
+            open.insert(open.end(), graph.node(by).inputs.begin(), graph.node(by).inputs.end());
+            open.insert(open.end(), graph.node(by).captures.begin(), graph.node(by).captures.end());
+        }
+    }
+    return used;
+}
 
 } // namespace
 
@@ -30,6 +50,7 @@ BypassBuilder::BypassBuilder(
     , m_ranges(ranges)
     , m_folded(weights == Weights::Stored ? FoldedConstants(pair.floatPlan) : FoldedConstants(pair)) // not read then
     , m_partners(pair)
+    , m_used(valuesInUse(m_plan.graph()))
     , m_draft(std::make_shared<const Model>(m_plan.model()))
 {
     for (size_t i = 0; i < pair.alignment->weights.size(); ++i)
@@ -97,9 +118,15 @@ Status BypassBuilder::bypassAll()
         issue.tensor = shown.valid() ? nameOf(shown) : std::string();
         return issue;
     };
-    for (uint32_t q = 0; q < quantizers.size(); ++q)
-        if (!(quantizers[q].role == QuantRole::Activation ? bypassActivation(q) : bypassConstant(q)))
+    for (uint32_t q = 0; q < quantizers.size(); ++q) {
+        const bool activation = quantizers[q].role == QuantRole::Activation, used = isUsed(q);
+        if (!activation && !used)
+            continue; // it has no partner as a rule, and stays
+        if (!(activation ? bypassActivation(q) : bypassConstant(q)) && used)
             return unknown(q);
+    }
+    m_refusal.reset(); // of what is not used
+    std::set<size_t> left;
     const auto& nodes = m_plan.graph().nodes();
     const size_t count = m_draft.nodes.size();
     for (size_t i = 0; i < count; ++i) {
@@ -109,13 +136,44 @@ Status BypassBuilder::bypassAll()
             continue;
         if (m_draft.nodes[i].opType == node->opType && !bypassOperator(i, *node)) {
             refuse(*node, "has no float form that is known here");
-            return *m_refusal;
+            if (isUsed(node->outputs))
+                return *m_refusal;
+            m_refusal.reset();
+            left.insert(i);
         }
     }
     for (uint32_t q = 0; q < quantizers.size(); ++q)
-        if (quantizers[q].role != QuantRole::Activation && !m_taken.contains(q))
+        if (isUsed(q) && quantizers[q].role != QuantRole::Activation && !m_taken.contains(q))
             return unknown(q); // read by an operator that is not known here
+    leaveOut(left);
     return {};
+}
+
+void BypassBuilder::leaveOut(const std::set<size_t>& nodes)
+{
+    std::set<std::string> gone;
+    std::vector<DraftNode> rest;
+    for (size_t i = 0; i < m_draft.nodes.size(); ++i) {
+        DraftNode& node = m_draft.nodes[i];
+        const bool without = std::ranges::any_of(node.inputs, [&](const std::string& in) { return gone.contains(in); });
+        if (without || nodes.contains(i))
+            gone.insert(node.outputs.begin(), node.outputs.end());
+        else
+            rest.push_back(std::move(node));
+    }
+    m_draft.nodes = std::move(rest);
+}
+
+bool BypassBuilder::isUsed(std::span<const ValueId> values) const
+{
+    return std::ranges::any_of(values, [&](ValueId id) { return id.valid() && m_used[id.index()]; });
+}
+
+bool BypassBuilder::isUsed(uint32_t index) const
+{
+    const Quantizer& q = quantizer(index);
+    return isUsed(std::array { q.codes, q.dequantized, q.shown() })
+        || std::ranges::any_of(q.dequantize, [&](NodeId id) { return isUsed(m_plan.graph().node(id).outputs); });
 }
 
 DraftNode* BypassBuilder::makerOf(const std::string& value)

@@ -39,8 +39,12 @@ private:
     const Quantizer& quantizer(uint32_t q) const { return m_pair.quantView->quantizers()[q]; }
     DraftNode* makerOf(const std::string& value);
     PairActivation activationOf(uint32_t q) const;
+    /// Some output depends on one of them, or on what the quantizer makes.
+    bool isUsed(std::span<const ValueId> values) const;
+    bool isUsed(uint32_t index) const;
     bool refuse(const Node& node, std::string why); ///< keeps the reason; false
     Status bypassAll();
+    void leaveOut(const std::set<size_t>& nodes); ///< and what reads them: no output depends on them
     Status refusedInside() const; ///< quantizers in subgraphs
 
     void shareActivations();
@@ -100,6 +104,7 @@ private:
     const FoldedConstants m_folded;
     std::unordered_map<uint32_t, std::vector<size_t>> m_weightsOf; ///< pairs of weights by quantizer
     const NodePartners m_partners;
+    const std::vector<bool> m_used; ///< by value
     GraphDraft m_draft;
     std::map<uint32_t, PairActivation> m_activations; ///< by quantizer
     std::map<std::string, size_t> m_makers;
