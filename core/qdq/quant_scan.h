@@ -46,6 +46,9 @@ bool saysItsCodes(const Node& node);
 bool readParams(
     const QuantScan& scan, const Node& node, int scaleInput, int zeroPointInput, DType codes, QuantParams& params);
 
+/// Where a Clip stands between codes and their readers, the codes that it leaves; nothing where it leaves all.
+void keepClipped(const QuantScan& scan, ValueId clipped, QuantParams& params);
+
 void scanQuantizeLinear(QuantScan& scan, NodeId id);
 void scanDequantizeLinear(QuantScan& scan, NodeId id);
 /// The rows `codes` are gathered from a stored table of codes: that is a weight by itself. False where they are not.

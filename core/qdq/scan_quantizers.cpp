@@ -29,6 +29,32 @@ size_t rankOf(const QuantScan& scan, ValueId id)
     return dims ? dims->size() : 0;
 }
 
+/// What a Clip of codes lets pass.
+CodeRange passedBy(const QuantScan& scan, const Node& clip, CodeRange all)
+{
+    const auto bound = [&](size_t slot, int64_t& end) {
+        const Tensor* t = scan.constantInput(clip, int(slot));
+        if (t && t->count() == 1 && isInteger(t->dtype()))
+            end = std::clamp(toInts(*t)[0], all.low, all.high);
+    };
+    CodeRange range = all;
+    bound(1, range.low);
+    bound(2, range.high);
+    return range.low <= range.high ? range : all;
+}
+
+/// All that any reader of these codes sees of them.
+CodeRange seenOf(const QuantScan& scan, ValueId codes, CodeRange all)
+{
+    CodeRange seen { all.high, all.low };
+    for (const Use& use : scan.graph.value(codes).uses) {
+        const Node& reader = scan.graph.node(use.node);
+        const CodeRange range = reader.is("Clip") && use.slot == 0 ? passedBy(scan, reader, all) : all;
+        seen = { std::min(seen.low, range.low), std::max(seen.high, range.high) };
+    }
+    return scan.graph.isOutput(codes) ? all : seen;
+}
+
 /// The quantizer that this value is the codes of, under whichever name.
 std::optional<uint32_t> codesOf(const QuantScan& scan, ValueId id)
 {
@@ -43,6 +69,20 @@ bool saysItsCodes(const Node& node)
 {
     const bool needsInput = isQuantizeLinear(node) || isDequantizeLinear(node) || node.is("DynamicQuantizeLinear");
     return node.hasOutput(0) && (node.hasInput(0) || !needsInput);
+}
+
+void keepClipped(const QuantScan& scan, ValueId clipped, QuantParams& params)
+{
+    const NodeId made = scan.graph.value(clipped).producer;
+    const auto all = codeRange(params.dtype);
+    if (!made.valid() || !scan.graph.node(made).is("Clip") || !scan.graph.node(made).hasInput(0) || !all)
+        return;
+    // A stored weight has its codes from here alone, whoever else reads what they are made of.
+    const Node& clip = scan.graph.node(made);
+    const CodeRange had = params.codes();
+    const CodeRange seen = scan.constants(clipped) ? passedBy(scan, clip, had) : seenOf(scan, clip.inputs[0], had);
+    if (seen.low > all->low || seen.high < all->high)
+        params.kept = seen;
 }
 
 bool readParams(
@@ -132,6 +172,7 @@ void scanDequantizeLinear(QuantScan& scan, NodeId id)
     q.role = !stored ? QuantRole::Activation : type == DType::Int32 ? QuantRole::Bias : QuantRole::Weight;
     q.dynamic = !readParams(scan, node, 1, 2, type, q.params);
     readAxis(node, rankOf(scan, codes), q.params);
+    keepClipped(scan, codes, q.params);
     if (stored)
         ++scan.evidence.weightPairs;
     const QuantParams params = q.params;
@@ -168,8 +209,10 @@ void scanPassedCodes(QuantScan& scan, NodeId id)
     const DType out = scan.graph.value(node.outputs[0]).type.dtype;
     if (node.opType == "Cast" && isFloat(static_cast<DType>(node.attributes.integer("to", int64_t(out)))))
         return;
-    if (Quantizer& q = scan.quantizers.at(*known); q.codes == node.inputs[0]) // the first of several readers
+    if (Quantizer& q = scan.quantizers.at(*known); q.codes == node.inputs[0]) { // the first of several readers
         q.codes = node.outputs[0];
+        keepClipped(scan, q.codes, q.params);
+    }
     scan.quantizers.addValue(node.outputs[0], *known);
     scan.plumbing[id.index()] = true;
 }

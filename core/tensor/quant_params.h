@@ -25,6 +25,7 @@ struct QuantParams {
     std::optional<int64_t> axis; ///< logical axis; nullopt = per tensor
     int64_t blockSize = 0;
     std::vector<float> zeroRest = {}; ///< what real zero points (hqq) have beyond the whole ones; empty: nothing
+    std::optional<CodeRange> kept = {}; ///< the codes that a Clip behind the quantizer leaves; else all of the type
 
     bool perTensor() const { return scale.size() == 1; }
     /// The zero point of a scale, whole or not; 0 where there is none.
@@ -33,10 +34,17 @@ struct QuantParams {
         return (s < zeroPoint.size() ? double(zeroPoint[s]) : 0) + (s < zeroRest.size() ? double(zeroRest[s]) : 0);
     }
     /// Of an integer type; nothing but 0 of others.
-    CodeRange codes() const { return codeRange(dtype).value_or(CodeRange { 0, 0 }); }
+    CodeRange codes() const { return kept ? *kept : codeRange(dtype).value_or(CodeRange { 0, 0 }); }
+    /// The same of any type.
+    CodeValues values() const
+    {
+        return kept ? CodeValues { double(kept->low), double(kept->high) } : codeValues(dtype);
+    }
+    /// That the codes need: those of the type, or fewer where only some of its codes are kept.
+    size_t bits() const;
     /// Real value of the lowest and highest code of channel c.
-    double low(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).low - zero(c)); }
-    double high(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).high - zero(c)); }
+    double low(size_t c = 0) const { return double(scale[c]) * (values().low - zero(c)); }
+    double high(size_t c = 0) const { return double(scale[c]) * (values().high - zero(c)); }
 };
 
 } // namespace qs

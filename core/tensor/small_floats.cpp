@@ -128,6 +128,11 @@ CodeValues codeValues(DType type)
     return values;
 }
 
+size_t QuantParams::bits() const
+{
+    return kept ? size_t(std::bit_width(uint64_t(kept->high - kept->low))) : dtypeBits(dtype);
+}
+
 float smallFloatToFloat(DType type, uint8_t bits) { return decoded(type)[bits]; }
 
 uint8_t floatToSmallFloat(DType type, float value, bool saturate)

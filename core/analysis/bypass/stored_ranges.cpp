@@ -48,15 +48,15 @@ void addStoredRanges(const ComparePair& pair, std::map<uint32_t, PairActivation>
     const auto& quantizers = pair.quantView->quantizers();
     for (uint32_t i = 0; i < quantizers.size(); ++i) {
         const Quantizer& q = quantizers[i];
-        const auto codes = codeRange(q.params.dtype);
-        if (q.role != QuantRole::Activation || q.dynamic || !codes || !q.params.perTensor() || q.params.scale.empty()
-            || activations[i].bounded())
+        const CodeRange codes = q.params.codes();
+        if (q.role != QuantRole::Activation || q.dynamic || !isInteger(q.params.dtype) || !q.params.perTensor()
+            || q.params.scale.empty() || activations[i].bounded())
             continue;
         const double scale = q.params.scale[0];
-        if (q.params.zeroPoint[0] != codes->low)
+        if (q.params.zeroPoint[0] != codes.low)
             continue;
         activations[i].low = 0;
-        const double high = scale * double(codes->high - codes->low);
+        const double high = scale * double(codes.high - codes.low);
         for (const float bound : bounds)
             if (std::fabs(high - double(bound)) <= scale / 2)
                 activations[i].high = bound;

@@ -281,7 +281,10 @@ bool storesLike(const WeightTrial& trial, const QuantParams& stored)
     const bool blocked = stored.blockSize > 0;
     const int64_t middle = blocked && isUnsigned(stored.dtype) ? (stored.codes().high + 1) / 2 : 0;
     const bool symmetric = std::ranges::all_of(stored.zeroPoint, [&](int32_t zero) { return zero == middle; });
-    return trial.type == stored.dtype && trial.symmetric == symmetric && trial.blockSize == stored.blockSize
+    const bool sameType = stored.kept ? dtypeBits(trial.type) == stored.bits() && isInteger(trial.type)
+            && isSigned(trial.type) == isSigned(stored.dtype)
+                                      : trial.type == stored.dtype;
+    return sameType && trial.symmetric == symmetric && trial.blockSize == stored.blockSize
         && (blocked || trial.perChannel != stored.perTensor());
 }
 

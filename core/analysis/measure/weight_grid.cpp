@@ -123,7 +123,7 @@ GridEnds gridEnds(const QuantParams& params, size_t scale)
     const size_t at = scaleIndex(params, scale);
     const double zero = params.zero(at), s = params.scale[at];
     const double half = isInteger(params.dtype) ? std::fabs(s) / 2 : 0;
-    const CodeValues codes = codeValues(params.dtype);
+    const CodeValues codes = params.values();
     const double first = s * (codes.low - zero), last = s * (codes.high - zero); // blocks may have negative scales
     return { std::min(first, last) - half, std::max(first, last) + half };
 }

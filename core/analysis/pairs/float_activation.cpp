@@ -102,16 +102,6 @@ PairActivation boundsOfChain(const Plan& plan, NodeId node)
     return all;
 }
 
-/// A Clip between quantizing and dequantizing, as PyTorch's exports have it, narrows the range.
-bool codesAreClipped(const Graph& graph, ValueId dequantized)
-{
-    const NodeId made = graph.value(dequantized).producer;
-    if (!made.valid() || !isDequantizeLinear(graph.node(made)) || !graph.node(made).hasInput(0))
-        return false;
-    const NodeId codes = graph.value(graph.node(made).inputs[0]).producer;
-    return codes.valid() && graph.node(codes).opType == "Clip";
-}
-
 /// Some Relu or Clip stands behind the value, perhaps past quantizers and operators that move its elements.
 bool boundedLater(const ComparePair& pair, ValueId value)
 {
@@ -152,7 +142,6 @@ PairActivation activationBehind(const ComparePair& pair, ValueId y)
 FloatActivation floatActivation(const ComparePair& pair, ValueId x, const OwnQuantizer& quantizer, ValueId y)
 {
     const Graph& fg = pair.floatPlan->graph();
-    const Graph& qg = pair.quantPlan->graph();
     const NodeId made = behindReshapes(fg, fg.value(x).producer);
     if (!made.valid() || !isActivation(fg.node(made).opType))
         return {};
@@ -163,7 +152,7 @@ FloatActivation floatActivation(const ComparePair& pair, ValueId x, const OwnQua
     } else {
         if (quantizer.before.valid())
             found.bounds = leftTo(pair, quantizer.before, found.bounds);
-        found.lost = found.bounds.bounded() && !cuts(*quantizer.params, found.bounds) && !codesAreClipped(qg, y);
+        found.lost = found.bounds.bounded() && !cuts(*quantizer.params, found.bounds);
     }
     if (!found.bounds.bounded() || (found.lost && boundedLater(pair, y)))
         return {};

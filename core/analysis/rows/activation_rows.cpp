@@ -285,7 +285,8 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         if (!row.dynamic)
             row.inherited = shared.histograms.inherited;
         if (plan.codes.valid() && row.params.perTensor())
-            row.usedCodes = static_cast<double>(shared.codes.count()) / 256.0;
+            row.usedCodes = static_cast<double>(shared.codes.count())
+                / double(row.params.codes().high - row.params.codes().low + 1);
         result.activations.push_back(std::move(row));
     }
     IncreaseFinder(fg, result.activations).fill();

@@ -50,8 +50,9 @@ std::vector<int32_t> zeroPoints(const QuantParams& p)
 bool sameParameters(const TensorParameters& a, const TensorParameters& b)
 {
     const QuantParams &p = a.params, &q = b.params;
-    if (a.dynamic != b.dynamic || p.dtype != q.dtype || p.scale.size() != q.scale.size() || p.blockSize != q.blockSize
-        || zeroPoints(p) != zeroPoints(q) || p.zeroRest != q.zeroRest || (p.scale.size() > 1 && p.axis != q.axis))
+    if (a.dynamic != b.dynamic || p.dtype != q.dtype || p.bits() != q.bits() || p.scale.size() != q.scale.size()
+        || p.blockSize != q.blockSize || zeroPoints(p) != zeroPoints(q) || p.zeroRest != q.zeroRest
+        || (p.scale.size() > 1 && p.axis != q.axis))
         return false;
     for (size_t i = 0; i < p.scale.size(); ++i)
         if (std::fabs(double(p.scale[i]) - q.scale[i])

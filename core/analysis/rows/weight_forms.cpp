@@ -38,7 +38,7 @@ bool allZeroPoints(const QuantParams& params, int32_t value)
 /// The codes stay within one bit less than the type has, and reach to its end.
 bool usesReducedRange(const QuantParams& params, const Tensor& codes)
 {
-    if (dtypeBits(params.dtype) != 8 || codes.count() == 0)
+    if (params.bits() != 8 || codes.count() == 0)
         return false;
     const auto values = toInts(codes);
     const auto [low, high] = std::ranges::minmax_element(values);
@@ -102,7 +102,7 @@ std::optional<std::pair<Tensor, int64_t>> asMatrix(const Tensor& weight, int64_t
 
 WeightForm weightForm(const QuantParams& params, const Tensor& codes)
 {
-    WeightForm form { params.dtype, true, false };
+    WeightForm form { params.dtype, true, false, params.kept };
     if (!isInteger(params.dtype))
         return form;
     form.reduced = usesReducedRange(params, codes);
@@ -111,7 +111,8 @@ WeightForm weightForm(const QuantParams& params, const Tensor& codes)
         return form;
     }
     // A single zero point may lie in the middle by chance.
-    form.symmetric = !params.perTensor() && allZeroPoints(params, int32_t(1) << (dtypeBits(params.dtype) - 1));
+    form.symmetric
+        = !params.kept && !params.perTensor() && allZeroPoints(params, int32_t(1) << (dtypeBits(params.dtype) - 1));
     if (form.symmetric)
         form.type = signedType(params.dtype);
     return form;
@@ -121,7 +122,8 @@ std::optional<double> formNoise(const Tensor& weight, const WeightForm& form, co
 {
     if (!isInteger(form.type) && !isFloat8(form.type))
         return std::nullopt; // the quantizer writes no such codes
-    const ScaleRules rules { form.type, DType::Float32, form.symmetric, form.reduced, std::nullopt, false };
+    const ScaleRules rules { form.type, DType::Float32, form.symmetric, form.reduced, std::nullopt, false, false,
+        form.kept };
     if (g.blockSize == 0) {
         const auto params = weightParams(weight, rules, g.axis);
         return params.ok() ? std::optional(noiseOn(weight, *params, g.oneMoreBit)) : std::nullopt;

@@ -14,6 +14,7 @@ struct WeightForm {
     DType type = DType::Int8; ///< signed where unsigned codes lie evenly around their zero point
     bool symmetric = true;
     bool reduced = false; ///< one bit of eight is left unused
+    std::optional<CodeRange> kept = {}; ///< the codes that a Clip leaves
 };
 /// What codes and parameters show of it.
 WeightForm weightForm(const QuantParams& params, const Tensor& codes);

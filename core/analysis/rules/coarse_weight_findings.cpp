@@ -54,7 +54,7 @@ struct Surroundings {
         for (const WeightRow& row : c.weights) {
             if (row.bias)
                 continue;
-            ++counts[dtypeBits(row.params.dtype)];
+            ++counts[row.params.bits()];
             worstNoise = std::max(worstNoise, relativeNoise(row.similarity.sqnrDb));
         }
         size_t most = 0;
@@ -103,6 +103,12 @@ bool hasForeignScale(const WeightRow& row)
     return fitting && *fitting - *row.similarity.sqnrDb > kFittingDb && *row.similarity.sqnrDb < kVisibleDb;
 }
 
+std::string typeText(const QuantParams& params)
+{
+    const std::string type(dtypeName(params.dtype));
+    return params.kept ? fmt::format("{} bits of {}", params.bits(), type) : type;
+}
+
 std::string granularityText(const QuantParams& params)
 {
     if (params.blockSize > 0)
@@ -132,12 +138,12 @@ void tellChoices(const WeightRow& row, std::string_view consequence, Finding& f)
         if (!blocks || row.params.blockSize > 32)
             addChoice(row, "blocks_of_32_sqnr_db", "blocks of 32", finer->blocks32, f, told);
         addChoice(row, "one_more_bit_sqnr_db", "one more bit", finer->oneMoreBit, f, told);
-        if (dtypeBits(row.params.dtype) < kEightBits) {
+        if (row.params.bits() < kEightBits) {
             addChoice(row, "eight_bits_sqnr_db", "8 bits", finer->eightBits, f, told);
             addChoice(row, "eight_bits_per_channel_sqnr_db", "8 bits per channel", finer->eightBitsPerChannel, f, told);
         }
     }
-    f.summary = fmt::format("Rounded to {} {}, they keep {:.1f} dB, and {}.", dtypeName(row.params.dtype),
+    f.summary = fmt::format("Rounded to {} {}, they keep {:.1f} dB, and {}.", typeText(row.params),
         granularityText(row.params), *row.similarity.sqnrDb, consequence);
     for (size_t i = 0; i < told.size(); ++i)
         f.summary += (i == 0 ? " With " : ", ") + told[i] + (i + 1 == told.size() ? "." : "");
@@ -147,7 +153,7 @@ void chooseRemedy(const WeightRow& row, Finding& f)
 {
     const double now = *row.similarity.sqnrDb;
     const double channels = row.params.perTensor() && row.perChannelSqnrDb ? *row.perChannelSqnrDb : now;
-    const bool fewBits = dtypeBits(row.params.dtype) < kEightBits;
+    const bool fewBits = row.params.bits() < kEightBits;
     if (!fewBits && channels - now >= kFinerScalesDb) {
         f.remedy = "Quantize this weight per channel.";
         f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis };
@@ -166,14 +172,14 @@ void chooseRemedy(const WeightRow& row, Finding& f)
 /// Few bits and one scale: never the best of its kind.
 bool isRoughest(const WeightRow& row)
 {
-    return row.params.perTensor() && row.params.blockSize == 0 && dtypeBits(row.params.dtype) < kEightBits;
+    return row.params.perTensor() && row.params.blockSize == 0 && row.params.bits() < kEightBits;
 }
 
 Severity severityOf(const WeightRow& row, const Surroundings& around)
 {
     const bool finerHelps
         = row.params.perTensor() && row.perChannelSqnrDb.value_or(-HUGE_VAL) - *row.similarity.sqnrDb >= kFinerScalesDb;
-    const bool fewerThanUsual = dtypeBits(row.params.dtype) < around.usualBits;
+    const bool fewerThanUsual = row.params.bits() < around.usualBits;
     return isRoughest(row) || finerHelps || fewerThanUsual || around.outputRuined() ? Severity::Warning
                                                                                     : Severity::Note;
 }
@@ -200,7 +206,7 @@ Finding foreignScale(const Comparison& c, size_t i)
 /// A scale a channel mends it: that is said of the imbalance of its channels.
 bool isImbalance(const WeightRow& row, const std::vector<Finding>& found)
 {
-    return dtypeBits(row.params.dtype) >= kEightBits && row.perChannelSqnrDb && *row.perChannelSqnrDb >= kCoarseWeightDb
+    return row.params.bits() >= kEightBits && row.perChannelSqnrDb && *row.perChannelSqnrDb >= kCoarseWeightDb
         && std::ranges::any_of(
             found, [&](const Finding& f) { return f.rule == Rule::ChannelImbalance && f.tensor == row.name; });
 }
@@ -223,7 +229,7 @@ void findCostlyWeights(const Comparison& c, const Surroundings& around, std::vec
     std::vector<std::pair<double, size_t>> costs;
     for (size_t i = 0; i < c.weights.size(); ++i)
         if (const WeightRow& row = c.weights[i]; !row.bias && row.similarity.sqnrDb && row.shape.size() >= 2
-            && dtypeBits(row.params.dtype) < kEightBits && row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare)
+            && row.params.bits() < kEightBits && row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare)
             costs.emplace_back(costOf(c, row), i);
     std::ranges::stable_sort(costs, [](const auto& a, const auto& b) { return a.first > b.first; });
     for (const auto& [cost, i] : std::span(costs).first(std::min(costs.size(), kCostliest))) {
@@ -233,8 +239,8 @@ void findCostlyWeights(const Comparison& c, const Surroundings& around, std::vec
         f.cause = "costly";
         f.title = "The weights of " + row.node + " cost most";
         f.rank = cost;
-        f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
-            evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("noise_over_signal", cost) };
+        f.evidence = { evidence("bits", double(row.params.bits())), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
+            evidence("noise_over_signal", cost) };
         tellChoices(row,
             fmt::format(
                 "add noise of {} of the signal at this node; nothing but weights is quantized here", percentText(cost)),
@@ -269,8 +275,7 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
         Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
         f.severity = severityOf(row, around);
         f.rank = *noise;
-        f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
-            evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
+        f.evidence = { evidence("bits", double(row.params.bits())), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
             evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
         tellChoices(row, "that makes most of the error at this node", f);
         chooseRemedy(row, f);

@@ -49,7 +49,7 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
     const double rms = std::sqrt(*row.signalPower);
     const double peak = std::max(std::fabs(row.floatRange->first), std::fabs(row.floatRange->second));
     if (sensitive)
-        f.title = fmt::format("{} does not suit {} bits", row.opType, dtypeBits(row.params.dtype));
+        f.title = fmt::format("{} does not suit {} bits", row.opType, row.params.bits());
     f.summary = fmt::format("The largest value is {:.0f} times the root mean square, so most values share a few steps: "
                             "this quantizer alone leaves {:.1f} dB.",
         rms > 0 ? peak / rms : 0, *row.localSqnrDb);
@@ -145,6 +145,43 @@ bool isIntegerCopy(const Plan& plan, const Node& node)
     return node.opType == "Clip" || plan.facts().of(beforeCasts(plan.graph(), node.inputs[0])).dtype != type;
 }
 
+/// What stands between the codes of pairs, and what may be done about it.
+struct CodeCopies {
+    FormNotes all;
+    bool casts = false, clips = false;
+    bool narrow = false; ///< some Clip leaves fewer codes than the type has
+
+    void add(const ComparePair& pair, const Node& node)
+    {
+        all.add(node);
+        casts = casts || node.is("Cast");
+        clips = clips || node.is("Clip");
+        const auto q = pair.quantView->ofQuantized(node.outputs[0]);
+        narrow = narrow || (node.is("Clip") && q && pair.quantView->quantizers()[*q].params.kept);
+    }
+
+    std::optional<Finding> finding() const
+    {
+        auto f = all.finding(Rule::RuntimeRejects,
+            "{} Cast or Clip nodes stand on 8-bit codes: each is a pass over the data, and runtimes that look for "
+            "QuantizeLinear right before its DequantizeLinear join nothing there.",
+            RemedyKind::Requantize);
+        if (!f)
+            return f;
+        f->severity = Severity::Note;
+        f->title = fmt::format("{} stand between quantizing and dequantizing",
+            casts && clips ? "Casts and Clips"
+                : casts    ? "Casts"
+                           : "Clips");
+        f->remedy = "Remove them: codes are of that type already, or clip before quantizing.";
+        if (narrow) // without it there are more codes
+            f->remedy
+                = "Keep a Clip that leaves fewer codes where so few bits are meant; else give the quantizer a scale "
+                  "whose own range ends there, and take it out.";
+        return f;
+    }
+};
+
 /// Scales of shape [1] where operators on codes want scalars.
 bool hasListedScale(const Plan& plan, const Node& node)
 {
@@ -179,13 +216,14 @@ bool isPingPong(const Graph& graph, const Node& node)
 void findForms(const ComparePair& pair, std::vector<Finding>& found)
 {
     const Plan& plan = *pair.quantPlan;
-    FormNotes copies, lists, codes, pingPong;
+    FormNotes lists, codes, pingPong;
+    CodeCopies copies;
     for (const Node& node : plan.graph().nodes()) {
         const bool folded = node.hasOutput(0) && plan.constant(node.outputs[0]);
         if (folded)
             continue;
         if (isIntegerCopy(plan, node))
-            copies.add(node);
+            copies.add(pair, node);
         if (hasListedScale(plan, node))
             lists.add(node);
         if (hasSignedCodes(pair, node))
@@ -196,15 +234,7 @@ void findForms(const ComparePair& pair, std::vector<Finding>& found)
     auto listed = lists.finding(Rule::RuntimeRejects,
         "{} operators have scales or zero points of shape [1]; at its default level ONNX Runtime wants scalars.",
         RemedyKind::Requantize);
-    auto copied = copies.finding(Rule::RuntimeRejects,
-        "{} Cast or Clip nodes stand on 8-bit codes; runtimes that fuse Q/DQ pairs do not see through them, so these "
-        "parts run in float.",
-        RemedyKind::Requantize);
-    if (copied) {
-        copied->severity = Severity::Note;
-        copied->title = "Casts between quantizing and dequantizing stop fusion";
-        copied->remedy = "Remove them: codes are of that type already, or clip before quantizing.";
-    }
+    auto copied = copies.finding();
     auto slow = codes.finding(Rule::SlowForm,
         "{} operators read int8 activations; ONNX Runtime runs them slower than float on x86.",
         RemedyKind::UnsignedActivations);

@@ -86,11 +86,12 @@ int64_t Elements::code(size_t i) const { return elementAsInt(m_codes, int64_t(st
 
 int Elements::atLimit(size_t i) const
 {
-    const auto range = hasCodes() ? codeRange(m_params.dtype) : std::nullopt;
-    if (!range || dtypeBits(m_params.dtype) > 16) // sums of 32 bits have no limits to speak of
+    if (!hasCodes() || !codeRange(m_params.dtype)
+        || dtypeBits(m_params.dtype) > 16) // sums of 32 bits have no limits to speak of
         return 0;
+    const CodeRange range = m_params.codes();
     const int64_t q = code(i);
-    return q <= range->low ? -1 : q >= range->high ? 1 : 0;
+    return q <= range.low ? -1 : q >= range.high ? 1 : 0;
 }
 
 } // namespace qs

@@ -71,24 +71,6 @@ bool FilePatch::isPair(uint32_t index) const
         && (!q.quantize.valid() || isQuantizeLinear(m_plan.graph().node(q.quantize)));
 }
 
-std::optional<CodeRange> FilePatch::codesBetween(uint32_t index) const
-{
-    const Quantizer& q = quantizer(index);
-    const NodeId maker = q.codes.valid() ? m_plan.graph().value(q.codes).producer : NodeId();
-    if (!maker.valid() || m_plan.graph().node(maker).opType != "Clip")
-        return std::nullopt;
-    const Node& clip = m_plan.graph().node(maker);
-    CodeRange range = q.params.codes();
-    const auto bound = [&](size_t slot, int64_t& end) {
-        const Tensor* t = clip.hasInput(slot) ? m_plan.constant(clip.inputs[slot]) : nullptr;
-        if (t && t->count() == 1)
-            end = int64_t(elementAsDouble(*t, 0));
-    };
-    bound(1, range.low);
-    bound(2, range.high);
-    return range;
-}
-
 std::optional<uint32_t> FilePatch::passedFrom(uint32_t index) const
 {
     const Quantizer& q = quantizer(index);
@@ -143,19 +125,8 @@ QuantParams FilePatch::rangeParams(uint32_t index, double low, double high) cons
     ScaleRules rules;
     rules.type = next.dtype;
     rules.symmetric = symmetric;
-    ScaleZero found = scaleAndZeroPoint(low, high, rules);
-    if (const auto cut = codesBetween(index)) { // as many steps as the Clip leaves
-        low = std::min(low, 0.0);
-        high = std::max(high, 0.0);
-        const double width = symmetric ? 2 * std::max(-low, high) : high - low;
-        if (width > 0 && cut->high > cut->low) {
-            const double scale = width / double(cut->high - cut->low);
-            found.scale = float(scale);
-            if (!symmetric)
-                found.zeroPoint = int32_t(
-                    std::clamp(roundHalfEven(double(cut->low) - low / scale), double(cut->low), double(cut->high)));
-        }
-    }
+    rules.kept = next.kept; // as many steps as a Clip leaves
+    const ScaleZero found = scaleAndZeroPoint(low, high, rules);
     next.scale = { found.scale };
     next.zeroPoint = { symmetric ? next.zeroPoint.front() : found.zeroPoint };
     next.axis.reset();

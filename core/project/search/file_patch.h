@@ -44,7 +44,6 @@ private:
     const QuantParams& params(uint32_t q) const;
     Status refuse(uint32_t q, std::string_view why) const;
     bool isPair(uint32_t q) const; ///< of QuantizeLinear (if any) and DequantizeLinear
-    std::optional<CodeRange> codesBetween(uint32_t q) const; ///< where a Clip cuts the codes
     /// It, and those with equal parameters that quantize its value for other readers or pass its elements on.
     std::set<uint32_t> sharing(uint32_t q) const;
     std::optional<uint32_t> passedFrom(uint32_t q) const;
@@ -53,6 +52,7 @@ private:
     Status setParams(uint32_t q, const QuantParams& params);
     void setInput(DraftNode& node, size_t slot, const std::string& name);
     Status setWeight(uint32_t q, const Tensor& value, std::optional<int64_t> axis, bool reduced);
+    void setCodes(const Quantizer& q, const std::string& name);
     Status setBias(uint32_t q, const Tensor& value);
     std::optional<Tensor> partner(uint32_t q) const; ///< float constant in the order of the codes
     std::optional<Tensor> dequantizedOf(uint32_t q) const; ///< as the file has it

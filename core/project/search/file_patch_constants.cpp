@@ -82,7 +82,8 @@ Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<i
         return refuse(index, "the file's operator set has no scales along an axis");
     ScaleRules rules;
     rules.type = q.params.dtype;
-    rules.reduced = reduced;
+    rules.reduced = reduced && !q.params.kept;
+    rules.kept = q.params.kept;
     rules.symmetric = isSigned(q.params.dtype) && std::ranges::all_of(q.params.zeroPoint, [](int32_t z) { return !z; });
     const auto found = weightParams(value, rules, axis);
     if (!found.ok())
@@ -93,10 +94,22 @@ Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<i
     if (atRun) {
         setInput(m_draft.nodes[q.quantize.index()], 0, base);
     } else {
-        for (const NodeId id : q.dequantize)
-            setInput(m_draft.nodes[id.index()], 0, base);
+        setCodes(q, base);
     }
     return setParams(index, *found);
+}
+
+/// A Clip that leaves fewer codes stays: it tells how many bits the weight has.
+void FilePatch::setCodes(const Quantizer& q, const std::string& name)
+{
+    const Graph& graph = m_plan.graph();
+    const NodeId maker = q.params.kept ? graph.value(q.codes).producer : NodeId();
+    if (maker.valid() && graph.node(maker).is("Clip")) {
+        setInput(m_draft.nodes[maker.index()], 0, name);
+        return;
+    }
+    for (const NodeId id : q.dequantize)
+        setInput(m_draft.nodes[id.index()], 0, name);
 }
 
 Status FilePatch::setBias(uint32_t index, const Tensor& value)

@@ -89,6 +89,13 @@ Status RemedyTrials::begin()
     return {};
 }
 
+/// A Clip leaves fewer bits than the type has. No recipe says that: what it made would have more.
+bool RemedyTrials::hasFewerBits() const
+{
+    return std::ranges::any_of(comparePairOf(*m_snapshot).quantView->quantizers(),
+        [](const Quantizer& q) { return q.params.bits() < dtypeBits(q.params.dtype); });
+}
+
 Status RemedyTrials::findRecipe()
 {
     const Inputs& inputs = m_snapshot->inputs;
@@ -97,6 +104,8 @@ Status RemedyTrials::findRecipe()
         m_exact = m_close = true;
         return {};
     }
+    if (hasFewerBits())
+        return {};
     const auto back = readExample(*m_snapshot);
     if (!back.ok())
         return {};

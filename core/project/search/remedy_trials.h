@@ -48,6 +48,7 @@ public:
 private:
     RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel);
     Status begin();
+    bool hasFewerBits() const;
     Status findRecipe();
     Result<OutputScore> score(const std::shared_ptr<const Plan>& plan);
     Result<std::shared_ptr<const Plan>> planOf(const std::vector<Remedy>& changes);

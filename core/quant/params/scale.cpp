@@ -95,7 +95,7 @@ ScaleZero restrictedScale(double lowest, double highest, CodeRange codes, const 
 ScaleZero scaleAndZeroPoint(double lowest, double highest, const ScaleRules& rules)
 {
     assert(!std::isnan(lowest) && !std::isnan(highest));
-    const CodeRange codes = targetCodes(rules.type, rules.symmetric, rules.reduced);
+    const CodeRange codes = rules.kept.value_or(targetCodes(rules.type, rules.symmetric, rules.reduced));
     const double low = static_cast<double>(codes.low), high = static_cast<double>(codes.high);
     lowest = std::min(lowest, 0.0);
     highest = std::max(highest, 0.0);

@@ -24,6 +24,7 @@ struct ScaleRules {
     /// Zero point at the lowest code for ranges without negative values, else in the middle; uint8, asymmetric.
     bool restricted = false;
     bool subnormalHalves = false; ///< float16 scales below the normal numbers are kept (1.32)
+    std::optional<CodeRange> kept = {}; ///< the codes to aim at, where a Clip leaves only these
 };
 
 struct ScaleZero {

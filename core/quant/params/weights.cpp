@@ -138,6 +138,7 @@ Result<QuantParams> weightParams(const Tensor& weight, const ScaleRules& rules, 
     if (isFloat8(rules.type))
         return float8Params(x, s, rules, axis);
     QuantParams params { rules.type, {}, {}, axis, 0 };
+    params.kept = rules.kept;
     for (int64_t c = 0; c < s.channels; ++c) {
         Extremes e;
         for (int64_t o = 0; o < s.outer; ++o)
@@ -155,10 +156,11 @@ Result<QuantParams> blockedWeightParams(const Tensor& weight, const ScaleRules& 
     const Floats floats(weight);
     const auto x = floats.all();
     QS_CHECK(checkScalable(weight, x));
-    const CodeRange codes = targetCodes(rules.type, rules.symmetric, false);
+    const CodeRange codes = rules.kept.value_or(targetCodes(rules.type, rules.symmetric, false));
     const double low = static_cast<double>(codes.low), high = static_cast<double>(codes.high);
     const Split s(weight.shape(), axis);
     QuantParams params { rules.type, {}, {}, axis, blockSize };
+    params.kept = rules.kept;
     for (int64_t o = 0; o < s.outer; ++o)
         for (int64_t from = 0; from < s.channels; from += blockSize)
             for (int64_t i = 0; i < s.inner; ++i) {

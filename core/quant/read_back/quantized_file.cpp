@@ -176,6 +176,7 @@ void FileReader::quantizer(const Quantizer& q)
     FileTensor tensor;
     tensor.role = q.role;
     tensor.params = q.params;
+    tensor.params.kept.reset(); // no recipe says it
     const Tensor* codes = q.codes.valid() ? m_plan->constant(q.codes) : nullptr;
     tensor.constant = codes || q.logicalCodes.valid() || (q.real.valid() && m_plan->constant(q.real));
     if (tensor.constant) {
