@@ -69,8 +69,8 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Give both the same scale and zero point, or quantize the float model anew." },
     { Rule::WrongBiasScale, "wrong_bias_scale", Severity::Warning, "The bias of {} is wrong",
         "A bias is added to sums of products, so its scale has to be that of the input times that of the "
-        "weight. Another scale, or a bias too large for 32 bits, shifts every output.",
-        "Store the bias with input scale x weight scale: quantize the float model anew." },
+        "weight. Another scale, or a bias too large for its codes, shifts every output.",
+        "Store the bias in 32 bits with input scale x weight scale: quantize the float model anew." },
     { Rule::ScaleMismatchAtJoin, "scale_mismatch_at_join", Severity::Note, "Branches of {} need very different scales",
         "Branches that meet in Concat or Add share one scale. Where one is far wider than another, the narrow "
         "one keeps only a few codes.",

@@ -56,4 +56,14 @@ int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bi
     return 0;
 }
 
+bool isBias(const ComparePair& pair, const WeightPair& weight)
+{
+    constexpr size_t kSlot = 2;
+    if (pair.quantView->quantizers()[weight.quantizer].role == QuantRole::Bias)
+        return true;
+    const Node& node = pair.floatPlan->graph().node(weight.floatNode);
+    return (node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm")) && node.hasInput(kSlot)
+        && node.inputs[kSlot] == weight.floatValue;
+}
+
 } // namespace qs

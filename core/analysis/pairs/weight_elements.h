@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/pairs/compare_pair.h"
 #include "core/graph/graph.h"
 #include "core/match/alignment.h"
 #include "core/tensor/quant_params.h"
@@ -14,6 +15,8 @@ namespace qs {
 Tensor floatElements(const Tensor& constant, const WeightPair& pair);
 /// What is stored for its elements, dequantized, in their order.
 std::vector<float> storedElements(const Tensor& codes, const QuantParams& params, const WeightPair& pair);
+/// It is added to sums of products: 32 bits wide as a rule, of any type in files that others made.
+bool isBias(const ComparePair& pair, const WeightPair& weight);
 
 /// Output channels of a weight of the float model, by the node that reads it: where per-channel scales would go.
 int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bias);

@@ -68,7 +68,7 @@ void identify(const ComparePair& pair, const WeightPair& wp, WeightRow& row)
     row.quantNode = wp.quantNode;
     row.node = fg.node(wp.floatNode).name;
     row.opType = fg.node(wp.floatNode).opType;
-    row.bias = q.role == QuantRole::Bias;
+    row.bias = isBias(pair, wp);
     row.method = wp.method;
     row.confidence = wp.confidence;
 }
@@ -139,8 +139,7 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
 WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histograms, PairMemory& memory)
 {
     const Node& node = pair.floatPlan->graph().node(wp.floatNode);
-    const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
-    const bool bias = q.role == QuantRole::Bias;
+    const bool bias = isBias(pair, wp);
     const Shape& shape = pair.floatPlan->constant(wp.floatValue)->shape();
     const auto key = weightKey(pair, wp.floatValue, wp.quantizer,
         { histograms, wp.transposed, bias, outputAxis(node, wp.floatValue, shape, bias) });

@@ -55,6 +55,7 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::ExtremeConstant, "mask", "Masks take the ranges of {0} tensors",
         "Let each range end where values below count for nothing in Softmax." },
     { Rule::WrongBiasScale, "wrong", "{0} biases are wrong", "" },
+    { Rule::WrongBiasScale, "cut", "{0} biases are clipped", "" },
     { Rule::WrongBiasScale, "shared", "{0} biases are stored in another node's scale", "" },
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },
     { Rule::SaturatingAccumulation, "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },

@@ -23,6 +23,9 @@ constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
 constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
 constexpr double kHarmfulBias = 0.01; ///< noise power over the output's
 constexpr double kRuinousBias = 0.06;
+constexpr size_t kSumBits = 32;
+constexpr double kHarmfulCut = 1e-4; ///< the same of a bias whose codes saturate, which none has to
+constexpr double kHarmfulBits = 1e-3; ///< of one that has fewer bits than sums have
 
 std::optional<double> medianOf(const std::vector<Number>& values)
 {
@@ -184,7 +187,7 @@ std::optional<double> biasScaleDistance(const ComparePair& pair, const WeightRow
         const QuantRole role = quantizers[q].role;
         if (role == QuantRole::Activation && !input)
             input = &quantizers[q].params;
-        if (role == QuantRole::Weight && !weight)
+        if (role == QuantRole::Weight && q != row.quantizer && !weight)
             weight = &quantizers[q].params;
     }
     if (!input || !weight || input->scale.size() != 1 || weight->scale.empty() || row.params.scale.empty())
@@ -236,7 +239,9 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
             power = row.channelAbsMax.empty() ? 0 : std::pow(std::ranges::max(row.channelAbsMax), 2);
         const double share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
         const auto distance = biasScaleDistance(pair, row);
-        const bool wrong = share > kHarmfulBias;
+        const bool cut = row.clippedFraction.value_or(0) > 0 && share > kHarmfulCut;
+        const bool coarse = dtypeBits(row.params.dtype) < kSumBits && share > kHarmfulBits;
+        const bool wrong = cut || coarse || share > kHarmfulBias;
         const bool mismatched = addsToSums(row) && distance && *distance > kBiasRatio;
         if ((!wrong && !mismatched) || isMisread(pair, row, found))
             continue;
@@ -244,8 +249,10 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
         if (share > kRuinousBias)
             f.severity = Severity::Error;
         f.rank = share;
-        f.cause = wrong ? "wrong" : "own_scale";
-        if (!wrong)
+        f.cause = cut ? "cut" : wrong ? "wrong" : "own_scale";
+        if (cut)
+            f.title = "The bias of " + row.node + " is clipped";
+        else if (!wrong)
             f.title = "The bias of " + row.node + " has a scale of its own";
         f.summary = wrong
             ? fmt::format("Dequantized, it is off by {:.4g} on average, {} of the power of the output.",
@@ -255,6 +262,9 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
                 percentText(*distance));
         if (row.clippedFraction.value_or(0) > 0)
             f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
+        if (wrong && dtypeBits(row.params.dtype) < kSumBits)
+            f.summary += fmt::format(
+                " It has {} bits, and the sums that it is added to have {}.", row.params.bits(), kSumBits);
         f.evidence
             = { evidence("noise_over_output", share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
                   evidence("scale_distance", distance.value_or(0)),

@@ -2,6 +2,7 @@
 #include "core/analysis/rows/fill_rows.h"
 
 #include "core/analysis/rows/row_of_value.h"
+#include "core/analysis/rules/findings.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
@@ -51,6 +52,17 @@ Number inputPower(
     return std::nullopt;
 }
 
+/// A bias shifts its channel as far as it is off. One that was moved on purpose, as correction does it, makes up for
+/// what its weight does.
+double madeByBias(const Node& node, const std::string& type, double power, const WeightRow& bias)
+{
+    const bool product = type == "Conv" || type == "ConvTranspose" || type == "Gemm";
+    if (!product || bias.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+        return 0;
+    const double factor = type == "Gemm" ? double(node.attributes.real("beta", 1)) : 1;
+    return power * factor * factor;
+}
+
 /// Mean squared error at the node's output. Rounding errors of different elements have nothing to do with each other,
 /// so the power of a sum of products is the sum of their powers.
 Number madeByWeight(
@@ -60,9 +72,13 @@ Number madeByWeight(
     const std::string type = floatOpType(node);
     if (c.network && c.network->rearranged && weight.offByMoreThanHalfStep.value_or(0) > kMovedShare)
         return std::nullopt; // factors have moved to its input
-    if (weight.bias || !weight.similarity.rmse || weight.shape.size() < 2)
+    if (!weight.similarity.rmse)
         return 0.0;
     const double power = *weight.similarity.rmse * *weight.similarity.rmse;
+    if (weight.bias)
+        return madeByBias(node, type, power, weight);
+    if (weight.shape.size() < 2)
+        return 0.0;
     if (type == "Gather")
         return power;
     if (type != "Conv" && type != "Gemm" && type != "MatMul")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Weights and biases of a patched file.
 #include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/pairs/weight_elements.h"
 #include "core/match/graph/canonical.h"
 #include "core/project/search/file_patch.h"
 #include "core/quant/params/weights.h"
@@ -66,7 +67,10 @@ Status FilePatch::requantize(uint32_t index, std::optional<int64_t> axis, bool r
     const auto value = partner(index);
     if (!value)
         return refuse(index, "it has no partner in the float file");
-    return quantizer(index).role == QuantRole::Bias ? setBias(index, *value) : setWeight(index, *value, axis, reduced);
+    const auto& weights = m_pair.alignment->weights;
+    const bool bias = isBias(m_pair, *std::ranges::find(weights, index, &WeightPair::quantizer));
+    const bool stored = !quantizer(index).quantize.valid(); // as codes
+    return bias && stored ? setBias(index, *value) : setWeight(index, *value, axis, reduced);
 }
 
 Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<int64_t> axis, bool reduced)
@@ -122,7 +126,7 @@ Status FilePatch::setBias(uint32_t index, const Tensor& value)
         for (const uint32_t other : unit.inputs) {
             if (quantizer(other).role == QuantRole::Activation && !input)
                 input = &params(other);
-            if (quantizer(other).role == QuantRole::Weight && !weight)
+            if (quantizer(other).role == QuantRole::Weight && other != index && !weight)
                 weight = &params(other);
         }
         if (!input || !weight || input->scale.size() != 1 || weight->scale.empty() || weight->blockSize > 0)
@@ -131,6 +135,8 @@ Status FilePatch::setBias(uint32_t index, const Tensor& value)
         if (!made.ok())
             return refuse(index, made.issue().what);
         QuantParams next = q.params;
+        next.dtype = DType::Int32; // fewer bits may not hold it
+        next.kept.reset();
         next.scale = made->scale;
         next.zeroPoint.assign(next.scale.size(), 0);
         next.axis = next.scale.size() > 1 ? std::optional<int64_t>(0) : std::nullopt;

@@ -103,6 +103,29 @@ Prepared biased(const std::string& type, bool codes)
     return m.node(type, { "x_dq", "w", "b" }, { "u" }).qdq<int8_t>("u", "y", 0.05f, 0).output("y").finish();
 }
 
+/// A Conv whose bias is stored in int8, in the scale of its sums: too small a range for it from `bias` 2 on.
+Prepared shortBias(bool codes, float bias)
+{
+    constexpr float kIn = 0.034f, kWeight = 1.f / 127, kBias = kIn * kWeight;
+    const std::vector<float> w { 1, 0.5f, -0.5f, 1 }, b { bias, -bias };
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 1, 2, 8, 8 });
+    if (!codes)
+        return m.constant("w", Tensor::of<float>({ 2, 2, 1, 1 }, w))
+            .constant("b", Tensor::of<float>({ 2 }, b))
+            .node("Conv", { "x", "w", "b" }, { "y" })
+            .output("y")
+            .finish();
+    std::vector<int8_t> stored;
+    for (const float v : b)
+        stored.push_back(int8_t(std::clamp<long>(std::lround(v / kBias), -128, 127)));
+    m.qdq<int8_t>("x", "x_dq", kIn, 0).weight("w", { 2, 2, 1, 1 }, symmetricCodes(w, { kWeight }), { kWeight });
+    m.constant("b_quantized", Tensor::of<int8_t>({ 2 }, stored))
+        .constant("b_scale", Tensor::scalar(kBias))
+        .node("DequantizeLinear", { "b_quantized", "b_scale" }, { "b" });
+    return m.node("Conv", { "x_dq", "w", "b" }, { "y" }).output("y").finish();
+}
+
 /// A Clip to 0 … 6, which a quantizer takes the place of.
 Prepared clipped(bool codes, float scale, int8_t zero)
 {
@@ -259,6 +282,30 @@ private slots:
         const Comparison c = compared(biased(name, false), biased(name, true), scaled({ 1, 2, 8, 8 }, 1));
         QVERIFY(std::ranges::any_of(c.weights, [](const WeightRow& row) { return row.bias; }));
         QVERIFY2((findingOf(c, Rule::WrongBiasScale) != nullptr) == told, qPrintable(rulesOf(c)));
+    }
+
+    void shortBiases_data()
+    {
+        QTest::addColumn<float>("bias");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("they hold it") << 0.03f << false;
+        QTest::newRow("they saturate") << 0.2f << true;
+    }
+    /// What a bias is off by comes from the node, not in with its input.
+    void shortBiases()
+    {
+        QFETCH(float, bias);
+        QFETCH(bool, told);
+        const Comparison c = compared(shortBias(false, bias), shortBias(true, bias), scaled({ 1, 2, 8, 8 }, 1));
+        QVERIFY(std::ranges::any_of(c.weights, [](const WeightRow& row) { return row.bias; }));
+        const Finding* found = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
+        if (!told)
+            return;
+        QVERIFY(found->title.ends_with("is clipped"));
+        QCOMPARE(found->change.kind, RemedyKind::Requantize);
+        const NoiseSplit& noise = rowOf(c, "y").noise;
+        QVERIFY(*noise.weights > 10 * std::fabs(*noise.inherited));
     }
 
     void lostActivations_data()
