@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rows/comparison.h"
+#include "core/engine/fuse/integer_units.h"
 #include "core/ops/macs.h"
 #include "core/qdq/block_weights.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/qdq/range_cut.h"
 #include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
@@ -44,6 +46,7 @@ public:
         , m_plan(*pair.quantPlan)
         , m_graph(m_plan.graph())
         , m_view(*pair.quantView)
+        , m_onCodes(nodesOnCodes(m_plan))
     {
     }
 
@@ -70,7 +73,8 @@ public:
     std::optional<FloatReason> missing(NodeId id) const
     {
         const Node& node = m_graph.node(id);
-        if (cutsBehindUnit(node) || (m_format == RecipeFormat::WeightOnly && hasQuantizedWeight(node)))
+        if (m_onCodes[id.index()] || cutsBehindUnit(node)
+            || (m_format == RecipeFormat::WeightOnly && hasQuantizedWeight(node)))
             return std::nullopt;
         if (const auto first = firstOpset(node); first > node.opset && node.opset > 0)
             return FloatReason { FloatCause::Opset,
@@ -83,11 +87,11 @@ public:
                 return ruled ? lacking(node, i) : noRule(node);
         // ONNX Runtime multiplies codes into floats, but convolves codes into codes alone.
         if (node.is("MatMul") || node.is("Gemm"))
-            return std::nullopt;
+            return unfused(node);
         for (const ValueId out : node.outputs)
             if (out.valid() && isRead(out) && !getsCodes(out))
                 return ruled ? outputLacking(out) : noRule(node);
-        return std::nullopt;
+        return unfused(node);
     }
 
     bool standsBetween(NodeId id) const
@@ -108,6 +112,40 @@ private:
     FloatReason outputLacking(ValueId output) const
     {
         return { FloatCause::Output, "its output '" + m_graph.value(output).name + "' has no quantizer" };
+    }
+    /// All has codes, and yet ONNX Runtime multiplies floats. Of codes that it has products for, which have 8 bits.
+    std::optional<FloatReason> unfused(const Node& node) const
+    {
+        constexpr size_t kFactors = 2;
+        if (m_format != RecipeFormat::Qdq || !multiplies(node.opType))
+            return std::nullopt;
+        for (size_t i = 0; i < kFactors; ++i) {
+            const auto q = node.hasInput(i) ? m_view.ofQuantized(node.inputs[i]) : std::nullopt;
+            const DType type = q ? m_view.quantizers()[*q].params.dtype : DType::Undefined;
+            if (type != DType::Int8 && type != DType::UInt8)
+                return std::nullopt;
+        }
+        return FloatReason { FloatCause::Unfused, whyUnfused(node) };
+    }
+    std::string whyUnfused(const Node& node) const
+    {
+        const Quantizer& input = m_view.quantizers()[*m_view.ofQuantized(node.inputs[0])];
+        if (input.role == QuantRole::Activation && !input.params.perTensor())
+            return "its input '" + m_graph.value(node.inputs[0]).name + "' has several scales";
+        if (const auto bias = node.hasInput(2) ? m_view.ofQuantized(node.inputs[2]) : std::nullopt;
+            bias && m_view.quantizers()[*bias].params.dtype != DType::Int32)
+            return "its bias is " + std::string(dtypeName(m_view.quantizers()[*bias].params.dtype))
+                + ", where products on codes add int32";
+        const auto& uses = m_graph.value(node.outputs[0]).uses;
+        const bool cut = uses.size() == 1 && cuts(m_graph.node(uses[0].node));
+        const auto behind = m_view.ofValue(cut ? m_graph.node(uses[0].node).outputs[0] : node.outputs[0]);
+        if (behind && m_view.quantizers()[*behind].params.scale.size() > 1)
+            return "its result is quantized with several scales";
+        if (cut && m_graph.node(uses[0].node).is("Relu") && behind
+            && !rangeCuts(m_view.quantizers()[*behind].params, { .low = 0 }))
+            return "the quantizer behind it does not take the place of its " + m_graph.node(uses[0].node).opType
+                + ", which stands between them";
+        return "ONNX Runtime makes no operator on codes of it";
     }
     FloatReason noRule(const Node& node) const
     {
@@ -188,6 +226,7 @@ private:
     const Plan& m_plan;
     const Graph& m_graph;
     const QuantView& m_view;
+    const std::vector<bool> m_onCodes; ///< by node, in ONNX Runtime
 };
 
 /// Multiplications of the float model's nodes, with the sizes of the samples.

@@ -56,6 +56,9 @@ std::string remedyFor(FloatCause cause)
     case FloatCause::Structure:
         return "Quantize the float model anew if this was not meant: each needs quantizers on its inputs, its weight "
                "and its output.";
+    case FloatCause::Unfused:
+        return "Nothing is wrong with the numbers. To be faster in ONNX Runtime a product needs one scale for each of "
+               "its activations, an int32 bias, and a range behind it that begins where a Relu does.";
     }
     return {};
 }
@@ -99,7 +102,12 @@ std::string titleOf(const std::vector<const FloatNodeRow*>& rows)
 {
     const bool outputsAlone
         = std::ranges::all_of(rows, [](const FloatNodeRow* row) { return row->reason.cause == FloatCause::Output; });
+    const bool unfusedAlone
+        = std::ranges::all_of(rows, [](const FloatNodeRow* row) { return row->reason.cause == FloatCause::Unfused; });
     const std::string& type = rows.front()->opType;
+    if (unfusedAlone)
+        return rows.size() == 1 ? fmt::format("{} has codes and computes in float in ONNX Runtime", type)
+                                : fmt::format("{} nodes have codes and compute in float in ONNX Runtime", rows.size());
     if (outputsAlone)
         return rows.size() == 1
             ? fmt::format("{} computes in float, its output has no quantizer", type)

@@ -47,4 +47,18 @@ std::vector<FusedUnit> integerUnits(const LoweredGraph& lowered, const PlanOptio
     return units;
 }
 
+std::vector<bool> nodesOnCodes(const LoweredGraph& lowered)
+{
+    PlanOptions options;
+    options.profile = ArithmeticProfile::Integer;
+    std::vector<bool> found(lowered.graph().nodes().size(), false);
+    const auto isCodes
+        = [&](ValueId id) { return id.valid() && !lowered.constant(id) && isInteger(lowered.facts().of(id).dtype); };
+    for (const FusedUnit& unit : integerUnits(lowered, options))
+        if (std::ranges::any_of(unit.inputs, isCodes))
+            for (const NodeId node : unit.nodes)
+                found[node.index()] = true;
+    return found;
+}
+
 } // namespace qs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/files/mac_count.h"
 
+#include "core/engine/fuse/integer_units.h"
 #include "core/ops/macs.h"
 #include "core/qdq/qlinear_signature.h"
 
@@ -20,19 +21,26 @@ OuterFacts inputSizes(const Comparison& comparison)
     return sizes;
 }
 
-/// Both factors are codes, in whatever form the file says it.
-bool computesOnCodes(const Graph& graph, const Node& node)
+/// Both factors are codes, in whatever form the file says it; of 8 bits between Q and DQ those that ONNX Runtime makes
+/// an operator on codes of.
+bool computesOnCodes(const LoweredGraph& lowered, const Node& node, bool fused)
 {
+    const Graph& graph = lowered.graph();
     const std::string& type = node.opType;
     if (qlinearSignature(node) || type == "ConvInteger" || type == "MatMulInteger" || type == "DynamicQuantizeMatMul")
         return true;
     if (type == "MatMulNBits") // weights in blocks; the kernel makes codes of the other factor at level 4 alone
         return node.attributes.integer("accuracy_level", 0) == 4;
+    bool bytes = true;
     const auto dequantized = [&](size_t i) {
         const NodeId by = node.hasInput(i) ? graph.value(node.inputs[i]).producer : NodeId();
-        return by.valid() && isDequantizeLinear(graph.node(by));
+        if (!by.valid() || !isDequantizeLinear(graph.node(by)) || !graph.node(by).hasInput(0))
+            return false;
+        const DType codes = lowered.facts().of(graph.node(by).inputs[0]).dtype;
+        bytes = bytes && (codes == DType::Int8 || codes == DType::UInt8);
+        return true;
     };
-    return dequantized(0) && dequantized(1);
+    return fused || (dequantized(0) && dequantized(1) && !bytes);
 }
 
 /// Adds up to nothing where a part is unknown.
@@ -45,17 +53,19 @@ struct Sum {
     }
 };
 
-MacCount counted(const Graph& graph, const InferredFacts& facts)
+MacCount counted(const LoweredGraph& lowered, const InferredFacts& facts)
 {
+    const std::vector<bool> fused = nodesOnCodes(lowered);
     Sum all, products;
     int64_t onCodes = 0;
-    for (const Node& node : graph.nodes()) {
+    for (size_t n = 0; n < fused.size(); ++n) {
+        const Node& node = lowered.graph().nodes()[n];
         const auto macs = nodeMacs(node, facts);
         all.add(macs);
         if (!isProduct(floatOpType(node)))
             continue;
         products.add(macs);
-        if (macs && computesOnCodes(graph, node))
+        if (macs && computesOnCodes(lowered, node, fused[n]))
             onCodes += *macs;
     }
     MacCount count;
@@ -70,10 +80,10 @@ MacCount counted(const Graph& graph, const InferredFacts& facts)
 
 MacCount macCount(const LoadedModel& model, const Comparison* comparison)
 {
-    MacCount count = counted(model.graph(), model.plan->facts());
+    MacCount count = counted(*model.plan, model.plan->facts());
     if ((count.all && count.codeShare) || !comparison)
         return count;
-    const MacCount ofSamples = counted(model.graph(), inferFacts(model.graph(), inputSizes(*comparison)));
+    const MacCount ofSamples = counted(*model.plan, inferFacts(model.graph(), inputSizes(*comparison)));
     if (!count.all)
         count.all = ofSamples.all;
     if (!count.codeShare)

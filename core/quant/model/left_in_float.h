@@ -19,11 +19,13 @@ enum class FloatCause {
     Rule, ///< a rule of ONNX Runtime's quantizer
     Output, ///< seen in the file: all that it reads has codes, and what it makes has none
     Structure, ///< seen in the file: values without a quantizer, for whatever reason
+    Unfused, ///< seen in the file: all has codes, and yet ONNX Runtime makes no operator on codes of it
 };
-inline constexpr NamedValues<FloatCause, 10> kFloatCauses { { { FloatCause::Excluded, "excluded" },
+inline constexpr NamedValues<FloatCause, 11> kFloatCauses { { { FloatCause::Excluded, "excluded" },
     { FloatCause::OpType, "op_type" }, { FloatCause::NoRule, "no_rule" }, { FloatCause::Opset, "opset" },
     { FloatCause::Type, "type" }, { FloatCause::Range, "range" }, { FloatCause::Extreme, "extreme" },
-    { FloatCause::Rule, "rule" }, { FloatCause::Output, "output" }, { FloatCause::Structure, "structure" } } };
+    { FloatCause::Rule, "rule" }, { FloatCause::Output, "output" }, { FloatCause::Structure, "structure" },
+    { FloatCause::Unfused, "unfused" } } };
 
 /// Why a node or a value has no codes, as the quantizer decided it.
 struct FloatReason {
