@@ -2,17 +2,38 @@
 #include "core/match/same_network.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/match/graph/channel_steps.h"
 
+#include <cmath>
 #include <set>
 
 namespace qs {
 
 namespace {
 
+constexpr double kAlike = 0.5; ///< cosine
+
 double bestLikeness(const GraphPair& g, NodeId f, NodeId q, const std::vector<float>& a, const std::vector<float>& b)
 {
     const auto shapeA = g.f.weightShape(f), shapeB = g.q.weightShape(q);
     return shapeA && shapeB ? weightLikeness(a, b, *shapeA, *shapeB).cosine : 0;
+}
+
+/// The float weight with what the other file has taken into it, or out of it.
+std::vector<float> foldedWeight(const GraphPair& g, NodeId f, NodeId q)
+{
+    std::vector<float> w = g.f.weight(f);
+    const auto channels = productChannels(g.f.plan(), f);
+    const auto shape = g.f.weightShape(f);
+    if (!channels || !shape)
+        return w;
+    const auto factors = weightFactors(channelSteps(g.f.plan(), nullptr, f, *channels),
+        channelSteps(g.q.plan(), &g.view, q, *channels), size_t(channels->count));
+    for (size_t i = 0; i < w.size(); ++i) {
+        const double factor = factors[weightChannel(g.f.graph().node(f), *shape, i)];
+        w[i] = float(double(w[i]) * (std::isfinite(factor) ? factor : 0));
+    }
+    return w;
 }
 
 /// Float nodes whose weight the other file has in other parts, by its numbers.
@@ -47,7 +68,8 @@ Status checkOneNetwork(const GraphPair& g, const Correspondence& found, const st
             continue;
         ++paired;
         const auto a = g.f.weight(NodeId(n)), b = g.q.weight(it->second);
-        alike += b.empty() || bestLikeness(g, NodeId(n), it->second, a, b) > 0.5;
+        alike += b.empty() || bestLikeness(g, NodeId(n), it->second, a, b) > kAlike
+            || bestLikeness(g, NodeId(n), it->second, foldedWeight(g, NodeId(n), it->second), b) > kAlike;
     }
     const std::string remedy = "give the float model that this file was quantized from";
     if (heavy > 0 && paired * 4 < heavy)

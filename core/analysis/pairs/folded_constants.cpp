@@ -1,61 +1,183 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/folded_constants.h"
 
-#include "core/prepare/prepare.h"
-#include "core/qdq/qlinear_signature.h"
+#include "core/analysis/pairs/weight_elements.h"
+#include "core/match/graph/canonical.h"
+#include "core/match/graph/channel_steps.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 
 namespace qs {
 
 namespace {
 
-bool normalizes(const Graph& graph)
-{
-    return std::ranges::any_of(graph.nodes(), [](const Node& n) { return n.is("BatchNormalization"); });
-}
+/// A constant counts as the file has it where the stored one is so much nearer to that: what its steps are in the other
+/// file could not be seen.
+constexpr double kNearer = 0.5;
+constexpr size_t kWeight = 1, kBias = 2; ///< slots of a product
 
-/// The single reader of what a node makes; invalid where there are none or several.
-NodeId onlyReader(const Graph& graph, NodeId id)
-{
-    const auto& outputs = graph.node(id).outputs;
-    if (outputs.empty() || !outputs[0].valid() || graph.isOutput(outputs[0]))
-        return {};
-    const auto& uses = graph.value(outputs[0]).uses;
-    return uses.size() == 1 ? uses[0].node : NodeId();
-}
-
-/// The node is followed by a BatchNormalization that its weight has not taken in. Training with simulated quantization
-/// stores weights that have, divides by the factor again, and keeps the normalization for what is left of it.
-bool keepsNormalization(const Plan& plan, NodeId id)
-{
-    const Graph& graph = plan.graph();
-    const bool scaled = graph.node(id).is("MatMulInteger") || graph.node(id).is("ConvInteger"); // sums of codes
-    for (NodeId next = onlyReader(graph, id); next.valid(); next = onlyReader(graph, next)) {
-        const Node& node = graph.node(next);
-        if (node.is("BatchNormalization"))
-            return true;
-        const bool passes = isQuantizeLinear(node) || isDequantizeLinear(node) || node.is("Identity") || node.is("Cast")
-            || (scaled && node.is("Mul"))
-            || (node.is("Add")
-                && std::ranges::any_of(node.inputs, [&](ValueId in) { return in.valid() && plan.constant(in); }));
-        if (!passes)
-            return false; // a Div, too
+/// y = x * factor + shift of one channel.
+struct ChannelMap {
+    double factor = 1, shift = 0;
+    void add(const ChannelStep& step, size_t c)
+    {
+        factor *= step.scales ? step.values[c] : 1;
+        shift = step.scales ? shift * step.values[c] : shift + step.values[c];
     }
-    return false;
+};
+
+double squaredDistance(std::span<const float> x, std::span<const float> y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
+        sum += (double(x[i]) - y[i]) * (double(x[i]) - y[i]);
+    return sum;
 }
 
-/// Nodes of the float graph whose stored weights have taken in what stands behind them.
-std::set<NodeId> foldedNodes(const Plan& quantPlan, std::span<const WeightPair> weights)
-{
-    std::set<NodeId> nodes;
-    const bool some = normalizes(quantPlan.graph());
-    for (const WeightPair& weight : weights)
-        if (!some || !keepsNormalization(quantPlan, weight.quantNode))
-            nodes.insert(weight.floatNode);
-    return nodes;
-}
+/// What folding makes of the constants of one product.
+class FoldedProduct {
+public:
+    FoldedProduct(const Plan& floatPlan, const Plan& quantPlan, const QuantView& view, const WeightPair& weight)
+        : m_float(floatPlan)
+        , m_quant(quantPlan)
+        , m_view(view)
+        , m_weight(weight)
+        , m_node(floatPlan.graph().node(weight.floatNode))
+    {
+        const auto channels = productChannels(floatPlan, weight.floatNode);
+        const bool isWeight = channels && weight.floatValue == m_node.inputs[kWeight] && weight.quantNode.valid();
+        if (!isWeight)
+            return;
+        m_count = size_t(channels->count);
+        m_ofFloat = channelSteps(floatPlan, nullptr, weight.floatNode, *channels);
+        m_ofQuant = channelSteps(quantPlan, &view, weight.quantNode, *channels);
+        m_own = ownSteps(m_ofFloat, m_ofQuant);
+    }
+
+    bool changes() const { return m_own.ofFloat > 0 || m_own.ofQuant > 0; }
+
+    /// Nothing where the weight stays as it is.
+    std::optional<Tensor> weight() const
+    {
+        const std::vector<double> factor = weightFactors(m_ofFloat, m_ofQuant, m_count);
+        if (std::ranges::all_of(factor, [](double f) { return f == 1; }))
+            return std::nullopt;
+        const Tensor& own = *m_float.constant(m_weight.floatValue);
+        std::vector<float> w = toFloats(own);
+        const std::vector<float> stored = std::ranges::all_of(factor, [](double f) { return std::isfinite(f); })
+            ? std::vector<float> {}
+            : storedInOrder();
+        for (size_t i = 0; i < w.size(); ++i) {
+            const double f = factor[weightChannel(m_node, own.shape(), i)];
+            w[i] = std::isfinite(f) ? float(double(w[i]) * f) : i < stored.size() ? stored[i] : 0;
+        }
+        return Tensor::of<float>(own.shape(), w);
+    }
+
+    /// What a node of the other file, the product or one of its steps, has to add: what is left by all others.
+    std::optional<Tensor> bias(NodeId quantNode) const
+    {
+        const std::optional<size_t> place = placeOf(quantNode);
+        const std::optional<std::vector<double>> first = biasOf(m_float, m_node, m_count);
+        const auto firstQuant = place == size_t(0) ? std::vector<double>(m_count, 0)
+                                                   : biasOf(m_quant, m_quant.graph().node(m_weight.quantNode), m_count);
+        if (!place || *place > m_own.ofQuant || !first || !firstQuant)
+            return std::nullopt;
+        std::vector<float> terms;
+        for (size_t c = 0; c < m_count; ++c) {
+            const ChannelMap whole = mapOf(m_ofFloat, (*first)[c], m_own.ofFloat, c);
+            ChannelMap before { 1, (*firstQuant)[c] }, behind;
+            for (size_t i = 0; i < m_own.ofQuant; ++i)
+                if (i + 1 != *place)
+                    (i < *place ? before : behind).add(m_ofQuant[i], c);
+            if (behind.factor == 0)
+                return std::nullopt;
+            terms.push_back(float((whole.shift - behind.shift) / behind.factor - before.shift));
+        }
+        return Tensor::of<float>({ int64_t(m_count) }, terms);
+    }
+
+    /// The pair is of a bias of this product.
+    bool owns(const WeightPair& pair) const
+    {
+        if (pair.floatNode == m_weight.floatNode)
+            return m_node.hasInput(kBias) && m_node.inputs[kBias] == pair.floatValue;
+        return std::ranges::any_of(m_ofFloat, [&](const ChannelStep& step) {
+            return !step.scales && step.node == pair.floatNode
+                && m_float.graph().node(step.node).inputs[step.slot] == pair.floatValue;
+        });
+    }
+
+    /// What is stored is this constant rather than that of the float file.
+    bool isStored(const WeightPair& pair, const Tensor& folded) const
+    {
+        const Quantizer& q = m_view.quantizers()[pair.quantizer];
+        const Tensor* codes = storedCodes(m_quant, q);
+        const Tensor* own = m_float.constant(pair.floatValue);
+        if (!codes || q.params.scale.empty() || own->count() != folded.count())
+            return true;
+        const std::vector<float> stored = storedElements(*codes, q.params, pair);
+        const auto distance = [&](const Tensor& t) {
+            const Tensor elements = floatElements(t, pair);
+            return squaredDistance(elements.data<float>(), stored);
+        };
+        return distance(*own) >= kNearer * kNearer * distance(folded);
+    }
+
+private:
+    static ChannelMap mapOf(const std::vector<ChannelStep>& steps, double bias, size_t end, size_t c)
+    {
+        ChannelMap map { 1, bias };
+        for (size_t i = 0; i < end; ++i)
+            map.add(steps[i], c);
+        return map;
+    }
+
+    /// 0 where there is none; nothing where it depends on data.
+    static std::optional<std::vector<double>> biasOf(const Plan& plan, const Node& node, size_t count)
+    {
+        const bool takes = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm");
+        if (!takes || !node.hasInput(kBias))
+            return std::vector<double>(count, 0);
+        const Tensor* bias = plan.constant(node.inputs[kBias]);
+        if (!bias || !isFloat(bias->dtype()) || (size_t(bias->count()) != count && bias->count() != 1))
+            return std::nullopt;
+        std::vector<double> values = toDoubles(*bias);
+        values.resize(count, values[0]);
+        return values;
+    }
+
+    /// The stored weight, for channels that the other file multiplies by zero: the float one says nothing of them.
+    std::vector<float> storedInOrder() const
+    {
+        const Quantizer& q = m_view.quantizers()[m_weight.quantizer];
+        const Tensor* codes = storedCodes(m_quant, q);
+        return codes && !q.params.scale.empty() && !m_weight.places ? storedElements(*codes, q.params, m_weight)
+                                                                    : std::vector<float> {};
+    }
+
+    /// 0: the product, else the step, counted from 1.
+    std::optional<size_t> placeOf(NodeId quantNode) const
+    {
+        if (quantNode == m_weight.quantNode)
+            return 0;
+        for (size_t i = 0; i < m_ofQuant.size(); ++i)
+            if (m_ofQuant[i].node == quantNode && !m_ofQuant[i].scales)
+                return i + 1;
+        return std::nullopt;
+    }
+
+    const Plan& m_float;
+    const Plan& m_quant;
+    const QuantView& m_view;
+    const WeightPair& m_weight;
+    const Node& m_node;
+    size_t m_count = 0;
+    std::vector<ChannelStep> m_ofFloat, m_ofQuant;
+    OwnSteps m_own;
+};
 
 } // namespace
 
@@ -65,31 +187,33 @@ FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan)
 }
 
 FoldedConstants::FoldedConstants(const ComparePair& pair)
-    : FoldedConstants(pair.floatPlan, *pair.quantPlan, pair.alignment->weights)
+    : FoldedConstants(pair.floatPlan, *pair.quantPlan, *pair.quantView, pair.alignment->weights)
 {
 }
 
-FoldedConstants::FoldedConstants(
-    std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, std::span<const WeightPair> weights)
+FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, const QuantView& view,
+    std::span<const WeightPair> weights)
     : m_plan(std::move(floatPlan))
 {
-    if (!normalizes(m_plan->graph()))
-        return;
-    const std::set<NodeId> folded = foldedNodes(quantPlan, weights);
-    GraphDraft draft(std::make_shared<const Model>(m_plan->model()));
-    if (folded.empty() || !foldConstants(draft).ok() || !foldBatchNorm(draft).ok())
-        return;
-    for (const DraftNode& node : draft.nodes) {
-        if (!folded.contains(node.origin)
-            || (node.opType != "Conv" && node.opType != "ConvTranspose" && node.opType != "Gemm"))
+    const auto slotOf = [&](const WeightPair& pair) {
+        const auto& inputs = m_plan->graph().node(pair.floatNode).inputs;
+        return size_t(std::ranges::find(inputs, pair.floatValue) - inputs.begin());
+    };
+    for (const WeightPair& weight : weights) {
+        const FoldedProduct product(*m_plan, quantPlan, view, weight);
+        if (!product.changes())
             continue;
-        for (const size_t slot : { size_t(1), size_t(2) }) {
-            const Tensor* now = node.hasInput(slot) ? draft.constant(node.inputs[slot]) : nullptr;
-            const Node& before = m_plan->graph().node(node.origin);
-            const Tensor* old = before.hasInput(slot) ? m_plan->constant(before.inputs[slot]) : nullptr;
-            if (now && (!old || !std::ranges::equal(old->bytes(), now->bytes())))
-                m_changed.emplace(std::pair(node.origin, slot), *now);
+        if (auto folded = product.weight()) {
+            if (!product.isStored(weight, *folded))
+                continue;
+            m_changed.emplace(std::pair(weight.floatNode, kWeight), std::move(*folded));
         }
+        for (const WeightPair& pair : weights)
+            if (product.owns(pair))
+                if (auto folded = product.bias(pair.quantNode); folded && product.isStored(pair, *folded))
+                    m_changed.emplace(std::pair(pair.floatNode, slotOf(pair)), std::move(*folded));
+        if (auto folded = product.bias(weight.quantNode)) // which may be stored as it is
+            m_changed.emplace(std::pair(weight.floatNode, kBias), std::move(*folded));
     }
 }
 

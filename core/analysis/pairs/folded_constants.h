@@ -8,15 +8,17 @@
 
 namespace qs {
 
-/// Weights and biases of the float model as a quantizer finds them: where only the float file still has the
-/// BatchNormalization behind a Conv, they have taken it in.
+/// Weights and biases of the float model as they belong into the quantized file: what scales and shifts channels behind
+/// a product (BatchNormalization, Mul, Add ...) is taken in where only the float file still has it, and taken out where
+/// only the quantized one has.
 class FoldedConstants {
 public:
     /// As the file has them.
     explicit FoldedConstants(std::shared_ptr<const Plan> floatPlan);
     explicit FoldedConstants(const ComparePair& pair);
     /// `weights`: how the two models' constants are paired.
-    FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, std::span<const WeightPair> weights);
+    FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, const QuantView& view,
+        std::span<const WeightPair> weights);
     /// The constant that stands for input `slot` of a node; null where it is as in the file, or none.
     const Tensor* at(NodeId floatNode, size_t slot) const;
     /// What a node reads as this constant: the file's own where nothing was folded; null where it is none.
