@@ -2,6 +2,7 @@
 #include "core/match/weight_pairs.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/match/graph/channel_steps.h"
 #include "core/match/packed_weights.h"
 #include "core/match/stored_operand.h"
 #include "core/qdq/qlinear_signature.h"
@@ -72,8 +73,10 @@ public:
     {
         for (size_t n = 0; n < m_g.f.graph().nodes().size() && !stopAsked(); ++n) {
             const auto it = m_found.nodes.find(NodeId(n));
-            if (it != m_found.nodes.end())
+            if (it != m_found.nodes.end()) {
                 addWeightsOf(NodeId(n), it->second);
+                addBiasOf(NodeId(n), it->second);
+            }
         }
         addRecurrent();
         addSingleBiases();
@@ -96,6 +99,47 @@ private:
                 pairWeight(
                     value, f, q, *stored, { a->shape(), isExchanged(m_g, *a, operand.quantValue, *stored), {}, {} });
         }
+    }
+
+    /// A bias that one file adds inside the product and the other behind it.
+    void addBiasOf(NodeId f, NodeId q)
+    {
+        const auto channels = productChannels(m_g.f.plan(), f);
+        if (!channels)
+            return;
+        const auto ofFloat = channelSteps(m_g.f.plan(), nullptr, f, *channels);
+        const auto ofQuant = channelSteps(m_g.q.plan(), &m_g.view, q, *channels);
+        const OwnSteps own = ownSteps(ofFloat, ofQuant);
+        const ValueId inFloat = biasInput(m_g.f.graph().node(f)), inQuant = biasInput(m_g.q.graph().node(q));
+        if (inFloat.valid() == inQuant.valid())
+            return;
+        const ChannelStep* step = inQuant.valid() ? lastTerm(ofFloat, own.ofFloat) : lastTerm(ofQuant, own.ofQuant);
+        if (!step)
+            return;
+        const Graph& graph = inQuant.valid() ? m_g.f.graph() : m_g.q.graph();
+        const ValueId term = graph.node(step->node).inputs[step->slot];
+        const ValueId value = inQuant.valid() ? term : inFloat, other = inQuant.valid() ? inQuant : term;
+        const Tensor* a = m_g.f.plan().constant(value);
+        const auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, other) : std::nullopt;
+        if (stored && elementCount(stored->shape) == a->count())
+            pairWeight(value, inQuant.valid() ? step->node : f, inQuant.valid() ? q : step->node, *stored,
+                { a->shape(), false, {}, {} });
+    }
+
+    static ValueId biasInput(const Node& node)
+    {
+        if (const auto s = qlinearSignature(node))
+            return s->bias >= 0 && node.hasInput(size_t(s->bias)) ? node.inputs[size_t(s->bias)] : ValueId();
+        const bool takes = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm");
+        return takes && node.hasInput(2) ? node.inputs[2] : ValueId();
+    }
+
+    static const ChannelStep* lastTerm(const std::vector<ChannelStep>& steps, size_t end)
+    {
+        for (size_t i = end; i-- > 0;)
+            if (!steps[i].scales)
+                return &steps[i];
+        return nullptr;
     }
 
     /// Exporters write the constant of a sum first or second.

@@ -154,6 +154,8 @@ private:
         if (at == m_fromNodes.end())
             return false;
         const DraftNode& from = m_from.nodes[at->second];
+        if (takesBias(from) && !takesBias(node) && (node.is("Add") || node.is("Sub")))
+            return takeBias(node, from);
         if (takesBias(node) && from.inputs.size() > node.inputs.size())
             node.inputs.resize(from.inputs.size());
         for (size_t slot = 0; slot < node.inputs.size(); ++slot) {
@@ -173,6 +175,20 @@ private:
             m_to.setConstant(name, exchange || !old ? fitting : fitting.reshaped(old->shape()));
             node.inputs[slot] = name;
         }
+        return true;
+    }
+
+    /// The term of a sum from the bias of the product that has taken it in.
+    bool takeBias(DraftNode& node, const DraftNode& from)
+    {
+        const size_t slot = node.hasInput(1) && m_to.constant(node.inputs[1]) ? 1 : 0;
+        const Tensor* old = node.hasInput(slot) ? m_to.constant(node.inputs[slot]) : nullptr;
+        const Tensor* now = from.hasInput(2) ? m_from.constant(from.inputs[2]) : nullptr;
+        if (!old || !now || old->count() != now->count() || node.is("Sub"))
+            return false;
+        const std::string name = node.outputs[0] + "_stored";
+        m_to.setConstant(name, convertedTo(*now, old->dtype()).reshaped(old->shape()));
+        node.inputs[slot] = name;
         return true;
     }
 

@@ -187,6 +187,20 @@ private slots:
         QVERIFY2(!findingOf(c, Rule::WeightsDiffer) && !findingOf(c, Rule::WrongBiasScale), qPrintable(rulesOf(c)));
         QVERIFY2(c.network && c.network->known() && c.network->same(), qPrintable(rulesOf(c)));
         QVERIFY(!c.network->storedWeights);
+        QCOMPARE(std::ranges::any_of(c.weights, &WeightRow::bias), q.bias);
+    }
+
+    void destroyedBias_data() { addForms(); }
+    void destroyedBias()
+    {
+        QFETCH(QString, ofFloat);
+        QFETCH(QString, ofQuant);
+        const Form f = formOf(ofFloat), q = formOf(ofQuant);
+        if (!q.bias)
+            QSKIP("no bias is stored");
+        const Comparison c = provedOn(pairOf(floatFile(f), quantizedFile(q, 0)), inputShape(f));
+        QVERIFY2(findingOf(c, Rule::WrongBiasScale), qPrintable(rulesOf(c)));
+        QVERIFY(!findingOf(c, Rule::WeightsDiffer));
     }
 };
 
