@@ -194,8 +194,10 @@ bool BypassBuilder::bypassActivation(uint32_t index)
     const NodeId reader = q.dequantized.valid() ? m_plan.graph().value(q.dequantized).producer : NodeId();
     if (reader.valid() && m_plan.graph().node(reader).is(kDequantizeCache, kOwnDomain))
         return become(nameOf(q.dequantized), nameOf(q.codes), PairActivation {}); // bypassCache makes floats of them
-    if (q.dynamic)
-        return q.real.valid(); // whoever reads the codes reads the real value
+    if (q.dynamic) // whoever reads the codes reads the real value
+        return q.real.valid() && std::ranges::all_of(q.dequantize, [&](NodeId id) {
+            return become(nameOf(m_plan.graph().node(id).outputs[0]), nameOf(q.real), PairActivation {});
+        });
     const bool quantized = q.real.valid() && q.quantize.valid() && isQuantizeLinear(m_plan.graph().node(q.quantize));
     if (!quantized && !q.codes.valid())
         return false;

@@ -202,6 +202,28 @@ private slots:
         QVERIFY2(findingOf(c, Rule::WrongBiasScale), qPrintable(rulesOf(c)));
         QVERIFY(!findingOf(c, Rule::WeightsDiffer));
     }
+
+    /// Codes by the data's own range, and a bias that is stored as it is and rounded when the file runs.
+    void dynamicCodes()
+    {
+        const Form f { "MatMul", "Add" };
+        SmallModel m("q");
+        m.input("x", inputShape(f)).constant("b", Tensor::of<float>({ kChannels }, kTerms));
+        for (const char* name : { "x", "b" }) {
+            const std::string n = name;
+            m.node("DynamicQuantizeLinear", { n }, { n + "_codes", n + "_scale", n + "_zero" });
+            m.node("DequantizeLinear", { n + "_codes", n + "_scale", n + "_zero" }, { n + "_dq" });
+        }
+        const std::vector<float> w = uniform(12, 5);
+        m.weight("v", weightShape(f), symmetricCodes(w, { kInputScale }), { kInputScale });
+        m.node("Gemm", { "x_dq", "v", "b_dq" }, { "p" });
+        const Form none { "Gemm", "", true };
+        SmallModel reference("f");
+        reference.input("x", inputShape(f)).constant("w", Tensor::of<float>(weightShape(f), w));
+        reference.node("MatMul", { "x", "w" }, { "p" });
+        const Comparison c = provedOn(pairOf(behind(reference, f), behind(m, none)), inputShape(f));
+        QVERIFY2(c.network && c.network->known() && c.network->same(), qPrintable(rulesOf(c)));
+    }
 };
 
 QTEST_GUILESS_MAIN(FoldedStepsTests)
