@@ -26,6 +26,8 @@ constexpr double kRuinousBias = 0.06;
 constexpr size_t kSumBits = 32;
 constexpr double kHarmfulCut = 1e-4; ///< the same of a bias whose codes saturate, which none has to
 constexpr double kHarmfulBits = 1e-3; ///< of one that has fewer bits than sums have
+constexpr double kMostBehind = 0.5; ///< share of what is off behind the node
+constexpr double kBeyondRoundingDb = 20;
 
 std::optional<double> medianOf(const std::vector<Number>& values)
 {
@@ -226,6 +228,23 @@ double powerBehind(const Comparison& c, NodeId node)
     return 0;
 }
 
+/// Little of the output's power, but most of what is off there, and not by rounding. The mean tells whether it is off
+/// by this bias: one that was corrected takes a mean error away.
+bool makesMostNoise(const Comparison& c, const WeightRow& row)
+{
+    const double sqnr = row.similarity.sqnrDb.value_or(HUGE_VAL), mean = row.similarity.meanError.value_or(0);
+    if (sqnr >= kUnrelatedDb || row.idealSqnrDb.value_or(0) < sqnr + kBeyondRoundingDb)
+        return false;
+    const bool retrained = std::ranges::any_of(c.weights, [&](const WeightRow& w) {
+        return !w.bias && w.quantNode == row.quantNode && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare;
+    });
+    return !retrained && std::ranges::any_of(c.activations, [&](const ActivationRow& a) {
+        const double noise = a.accumulated.rmse.value_or(0), own = row.similarity.rmse.value_or(0);
+        return a.floatNode == row.floatNode && row.floatNode.valid() && own * own >= kMostBehind * noise * noise
+            && std::fabs(a.accumulated.meanError.value_or(0) - mean) <= kMostBehind * std::fabs(mean);
+    });
+}
+
 } // namespace
 
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -241,7 +260,8 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
         const auto distance = biasScaleDistance(pair, row);
         const bool cut = row.clippedFraction.value_or(0) > 0 && share > kHarmfulCut;
         const bool coarse = dtypeBits(row.params.dtype) < kSumBits && share > kHarmfulBits;
-        const bool wrong = cut || coarse || share > kHarmfulBias;
+        const bool most = share <= kHarmfulBias && makesMostNoise(c, row);
+        const bool wrong = cut || coarse || most || share > kHarmfulBias;
         const bool mismatched = addsToSums(row) && distance && *distance > kBiasRatio;
         if ((!wrong && !mismatched) || isMisread(pair, row, found))
             continue;
@@ -255,8 +275,8 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
         else if (!wrong)
             f.title = "The bias of " + row.node + " has a scale of its own";
         f.summary = wrong
-            ? fmt::format("Dequantized, it is off by {:.4g} on average, {} of the power of the output.",
-                row.similarity.rmse.value_or(0), percentText(share))
+            ? fmt::format("Dequantized, it is off by {:.4g} on average, {} of the power of the output{}.",
+                row.similarity.rmse.value_or(0), percentText(share), most ? " and most of what is off there" : "")
             : fmt::format("Its scale differs from input scale x weight scale by {}; integer kernels take the product, "
                           "so they would compute another bias than the file says.",
                 percentText(*distance));

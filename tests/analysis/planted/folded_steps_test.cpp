@@ -203,6 +203,19 @@ private slots:
         QVERIFY(!findingOf(c, Rule::WeightsDiffer));
     }
 
+    /// Little of the output, and yet what makes most of its error.
+    void quietBias()
+    {
+        constexpr float kQuiet = 0.1f;
+        const Form f { "MatMul", "Add", false, kQuiet }, q { "Gemm", "", true, kQuiet };
+        const Comparison c = provedOn(pairOf(floatFile(f), quantizedFile(q, 0)), inputShape(f));
+        const Finding* found = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2(found && found->severity == Severity::Warning, qPrintable(rulesOf(c)));
+        QVERIFY2(found->summary.find("most of what is off") != std::string::npos, found->summary.c_str());
+        const Comparison good = provedOn(pairOf(floatFile(f), quantizedFile(q)), inputShape(f));
+        QVERIFY2(!findingOf(good, Rule::WrongBiasScale), qPrintable(rulesOf(good)));
+    }
+
     /// Codes by the data's own range, and a bias that is stored as it is and rounded when the file runs.
     void dynamicCodes()
     {
