@@ -58,6 +58,8 @@ void scanDynamicQuantizeLinear(QuantScan& scan, NodeId id);
 void scanPassedCodes(QuantScan& scan, NodeId id);
 /// MaxPool, Reshape ... on codes: a tensor of its own with its input's parameters.
 void scanMovedCodes(QuantScan& scan, NodeId id);
+/// Concat of codes: the same where all inputs have one scale and zero point.
+void scanJoinedCodes(QuantScan& scan, NodeId id);
 
 void scanOperatorOnCodes(QuantScan& scan, NodeId id, const QLinearSignature& signature);
 /// A stored weight of a node that multiplies floats by it.

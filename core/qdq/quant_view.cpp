@@ -55,6 +55,8 @@ void visit(QuantScan& scan, NodeId id)
         scanPassedCodes(scan, id);
     } else if (keepsParams(node)) {
         scanMovedCodes(scan, id);
+    } else if (node.is("Concat")) {
+        scanJoinedCodes(scan, id);
     }
 }
 

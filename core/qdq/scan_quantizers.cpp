@@ -240,4 +240,27 @@ void scanMovedCodes(QuantScan& scan, NodeId id)
     }
 }
 
+void scanJoinedCodes(QuantScan& scan, NodeId id)
+{
+    const Node& node = scan.graph.node(id);
+    const auto first = node.hasInput(0) ? codesOf(scan, node.inputs[0]) : std::nullopt;
+    if (!first)
+        return;
+    const QuantParams params = scan.quantizers.at(*first).params;
+    const bool alike = params.perTensor() && std::ranges::all_of(node.inputs, [&](ValueId in) {
+        const auto known = in.valid() ? codesOf(scan, in) : std::nullopt;
+        if (!known || scan.quantizers.at(*known).dynamic)
+            return false;
+        const QuantParams& other = scan.quantizers.at(*known).params;
+        return other.dtype == params.dtype && other.scale == params.scale && other.zero(0) == params.zero(0);
+    });
+    if (!alike)
+        return;
+    Quantizer q;
+    q.codes = node.outputs[0];
+    q.quantize = id;
+    q.params = params;
+    scan.quantizers.add(std::move(q));
+}
+
 } // namespace qs

@@ -107,6 +107,34 @@ private slots:
         }
     }
 
+    /// Codes of one scale that are joined and turned before they are dequantized.
+    void joinedCodesAreReals()
+    {
+        const std::vector<int64_t> turned { 0, 2, 3, 1 };
+        const auto joined = [&](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { 1, 2, 4, 4 }).node("Neg", { "x" }, { "a" }).node("Relu", { "x" }, { "b" });
+            m.constant("s", Tensor::scalar(2.f / 255)).constant("z", Tensor::scalar<uint8_t>(127));
+            for (const char* name : { "a", "b" })
+                if (codes)
+                    m.node("QuantizeLinear", { name, "s", "z" }, { name + std::string("_codes") });
+            m.node("Concat", codes ? SmallModel::Names { "a_codes", "b_codes" } : SmallModel::Names { "a", "b" },
+                { "c" }, { { "axis", int64_t(1) } });
+            m.node("Transpose", { "c" }, { "t" }, { { "perm", turned } });
+            if (codes)
+                m.node("DequantizeLinear", { "t", "s", "z" }, { "u" });
+            return m.node("Neg", { codes ? "u" : "t" }, { "y" }).output("y").finish();
+        };
+        const Prepared f = joined(false), q = joined(true);
+        const FixedData data = samplesOf({ 1, 2, 4, 4 }, 3);
+        const Comparison c = compared(f, q, data);
+        for (const char* name : { "c", "t", "y" })
+            QVERIFY2(rowOf(c, name).accumulated.sqnrDb.value_or(0) > 35, name);
+        const NetworkVerdict proof
+            = networkVerdict(proveNetwork(pairOf(f, q), { (*data.feed(0)).inputs[0] }), Comparison {}).value();
+        QVERIFY2(proof.known() && proof.same(), proof.reason.c_str());
+    }
+
     void aValueBeforeReluIsNoCode()
     {
         CompareOptions options;
