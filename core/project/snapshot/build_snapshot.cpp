@@ -98,7 +98,10 @@ using DataPtr = std::shared_ptr<const DataSource>;
 Status openOne(
     Steps& s, const DataRequest& request, std::optional<SamplesKey> StepKeys::*place, DataPtr Snapshot::*opened)
 {
-    const SamplesKey key { *s.next.floatFile, request, s.next.inputs.carry };
+    const CarryNames& carry = s.next.inputs.carry;
+    SamplesKey key { *s.next.floatFile, request, carry, {} };
+    if (s.next.inputs.compare && s.next.quantFile)
+        key.batches = fixedBatches(s.next.floatFile->graph(), s.next.quantFile->graph(), carry);
     const auto make = [&]() -> Status {
         QS_TRY(s.next.*opened, openSamples(key, s.context));
         return {};

@@ -27,9 +27,9 @@ Status checkInterface(const AlignmentKey& key)
     if (f.size() != q.size())
         return badInput("has " + std::to_string(q.size()) + " inputs, the float model has " + std::to_string(f.size()),
             file, remedy);
+    const auto partners = partnersOf(f, q); // as many as there are inputs
     for (size_t i = 0; i < f.size(); ++i) {
-        const auto named = std::ranges::find(q, f[i].name, &InputSpec::name);
-        const InputSpec& other = named == q.end() ? q[i] : *named;
+        const InputSpec& other = *partners[i];
         if (!f[i].dims || !other.dims || fits(*f[i].dims, *other.dims))
             continue;
         Issue issue = badInput("has shape " + dimsText(*other.dims) + ", but the float model's input has "

@@ -3,6 +3,7 @@
 
 #include "core/analysis/tasks/prompt_limits.h"
 #include "core/analysis/tasks/scores.h"
+#include "core/data/input_fit.h"
 #include "core/data/open_data.h"
 
 #include <algorithm>
@@ -45,10 +46,47 @@ std::vector<InputSpec> carriedInputs(const Graph& graph, const CarryNames& carry
     return inputsThatAre(graph, carry, true);
 }
 
-Result<std::shared_ptr<const DataSource>> openDataFor(
-    const Graph& graph, const DataRequest& request, const CarryNames& carry)
+std::vector<const InputSpec*> partnersOf(const std::vector<InputSpec>& floats, const std::vector<InputSpec>& others)
 {
-    const std::vector<InputSpec> inputs = dataInputs(graph, carry);
+    std::vector<const InputSpec*> partners;
+    std::vector<const InputSpec*> left;
+    for (const InputSpec& other : others)
+        if (std::ranges::find(floats, other.name, &InputSpec::name) == floats.end())
+            left.push_back(&other);
+    size_t next = 0;
+    for (const InputSpec& input : floats) {
+        const auto named = std::ranges::find(others, input.name, &InputSpec::name);
+        if (named != others.end())
+            partners.push_back(&*named);
+        else
+            partners.push_back(next < left.size() ? left[next++] : nullptr);
+    }
+    return partners;
+}
+
+FixedBatches fixedBatches(const Graph& floatGraph, const Graph& quantGraph, const CarryNames& carry)
+{
+    const auto isFixed = [](const Dims& dims) { return !dims.empty() && dims.front().known(); };
+    const auto floats = dataInputs(floatGraph, carry), quant = dataInputs(quantGraph, carry);
+    const auto partners = partnersOf(floats, quant);
+    FixedBatches batches;
+    for (size_t i = 0; i < floats.size(); ++i) {
+        const auto& open = floats[i].dims;
+        if (!partners[i] || !partners[i]->dims || !open || open->size() != partners[i]->dims->size())
+            continue;
+        if (isFixed(*partners[i]->dims) && !isFixed(*open))
+            batches[floats[i].name] = batchSize(*partners[i]);
+    }
+    return batches;
+}
+
+Result<std::shared_ptr<const DataSource>> openDataFor(
+    const Graph& graph, const DataRequest& request, const CarryNames& carry, const FixedBatches& batches)
+{
+    std::vector<InputSpec> inputs = dataInputs(graph, carry);
+    for (InputSpec& input : inputs)
+        if (const auto batch = batches.find(input.name); batch != batches.end())
+            input.dims->front() = Dim { batch->second };
     QS_TRY(auto data, openData(request, inputs, carriedInputs(graph, carry)));
     std::vector<std::string> names;
     for (const InputSpec& input : inputs)
@@ -62,7 +100,7 @@ Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, con
     context.report("open data");
     const Graph& graph = key.floatModel.graph();
     QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry)); // names first
-    QS_TRY(auto data, openDataFor(graph, key.request, key.carry));
+    QS_TRY(auto data, openDataFor(graph, key.request, key.carry, key.batches));
     QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry, data->initialStates()));
     return data;
 }

@@ -6,6 +6,8 @@
 #include "core/project/snapshot/inputs.h"
 #include "core/project/snapshot/loaded_model.h"
 
+#include <map>
+
 namespace qs {
 
 /// The key of a step holds all that its result follows from, and a step is given nothing else but a BuildContext. What
@@ -15,10 +17,14 @@ struct ModelKey {
     bool operator==(const ModelKey&) const = default;
 };
 
+/// Samples in a run that the quantized file fixes and the float model leaves open, by the float model's input.
+using FixedBatches = std::map<std::string, int64_t>;
+
 struct SamplesKey {
     LoadedModel floatModel;
     DataRequest request;
     CarryNames carry;
+    FixedBatches batches;
     bool operator==(const SamplesKey&) const = default;
 };
 
