@@ -183,6 +183,25 @@ std::string networkVerdict(const NetworkVerdict& v)
         + apart;
 }
 
+std::vector<std::string> fittedInputs(const LoadedModel& quantized)
+{
+    std::vector<std::string> texts;
+    if (!quantized.fitted)
+        return texts;
+    for (const FittedInput& fitted : *quantized.fitted) {
+        std::string text = fitted.isOutput ? "output '" : "input '";
+        text += fitted.name + "' of the quantized file " + (fitted.isOutput ? "has " : "takes ");
+        if (fitted.codes)
+            text += "codes, which are made of the data as the file reads them: " + quantizer(*fitted.codes, false);
+        if (!fitted.order.empty())
+            text += (fitted.codes ? ", and " : "") + dimsText(*fitted.declared.dims)
+                + (fitted.isOutput ? ", whose axes are turned to compare them"
+                                   : ", for which the data's axes are turned");
+        texts.push_back(std::move(text));
+    }
+    return texts;
+}
+
 std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::optional<WorstChannel> worstChannel(const WeightRow& row)

@@ -3,6 +3,7 @@
 
 #include "core/analysis/lab/ladder.h"
 #include "core/analysis/rows/comparison.h"
+#include "core/project/snapshot/loaded_model.h"
 
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ std::string roundingText(const PrecisionStep& step);
 /// "without quantizers both files compute the same (3.1e-07 of the output's size apart)", that they do not, or why it
 /// is not known.
 std::string networkVerdict(const NetworkVerdict& verdict);
+/// One sentence for each input of the quantized file that takes what the float model's does in another form.
+std::vector<std::string> fittedInputs(const LoadedModel& quantized);
 std::string fileName(const std::string& path);
 /// What is known of a remedy's gain: "At this tensor up to 5.4 dB; at the output not measured.", or, where it was
 /// tried, "Measured at the output: +5.4 dB, 3 more samples right."; empty where nothing is.

@@ -31,6 +31,42 @@ SmallModel product(int64_t batch, bool quantized)
     return m;
 }
 
+/// image -> [Transpose] -> [quantizers] -> Conv -> [Transpose] -> y
+SmallModel convolution(bool channelsLast)
+{
+    std::mt19937 random(5);
+    SmallModel m({});
+    m.input("image", channelsLast ? Shape { 1, 6, 6, 3 } : Shape { 1, 3, 6, 6 });
+    m.constant("w", normalFloats(random, { 5, 3, 3, 3 }, 1));
+    if (channelsLast)
+        m.node("Transpose", { "image" }, { "first" }, { { "perm", std::vector<int64_t> { 0, 3, 1, 2 } } })
+            .qdq<int8_t>("first", "read", 4.f / 127, 0);
+    m.node("Conv", { channelsLast ? "read" : "image", "w" }, { channelsLast ? "made" : "y" });
+    if (channelsLast)
+        m.node("Transpose", { "made" }, { "y" }, { { "perm", std::vector<int64_t> { 0, 2, 3, 1 } } });
+    return m.output("y");
+}
+
+/// x (codes) -> [Reshape] -> DequantizeLinear -> MatMul -> QuantizeLinear -> y (codes)
+template <class T> SmallModel onCodes(T zero, bool moved, bool readable)
+{
+    std::mt19937 random(5);
+    SmallModel m({});
+    m.input("x", { 1, 4 }, dtypeOf<T>()).constant("w", normalFloats(random, { 4, 3 }, 1));
+    m.constant("xs", Tensor::scalar(0.03125f)).constant("xz", Tensor::scalar(zero));
+    m.constant("ys", Tensor::scalar(0.0625f)).constant("shape", Tensor::of<int64_t>({ 2 }, { 1, 4 }));
+    if (moved)
+        m.node("Reshape", { "x", "shape" }, { "x_moved" });
+    const std::string codes = moved ? "x_moved" : "x";
+    if (readable)
+        m.node("DequantizeLinear", { codes, "xs", "xz" }, { "read" });
+    else
+        m.node("Cast", { codes }, { "read" }, { { "to", int64_t(1) } });
+    return m.node("MatMul", { "read", "w" }, { "product" })
+        .node("QuantizeLinear", { "product", "ys", "xz" }, { "y" })
+        .output("y");
+}
+
 } // namespace
 
 /// Files whose inputs are those of the float model in another form: they are one network all the same.
@@ -38,6 +74,12 @@ class InterfaceTests : public QObject {
     Q_OBJECT
 private slots:
     void batchOfTheOtherFile();
+    void channelsLast();
+    void codesForReals_data();
+    void codesForReals();
+    void refusals();
+    void restored();
+    void ordersOfAxes();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)).toStdString(); }
@@ -81,6 +123,98 @@ void InterfaceTests::batchOfTheOtherFile()
     QCOMPARE(found->data->samples(), size_t(8));
     QCOMPARE(found->data->feeds(), size_t(2));
     QVERIFY(*found->comparison->outputs.at(0).similarity.sqnrDb > 30);
+}
+
+void InterfaceTests::channelsLast()
+{
+    SmallModel first = convolution(false), last = convolution(true);
+    QS_HELPER(save(first, "float.onnx"));
+    QS_HELPER(save(last, "quantized.onnx"));
+    const SnapshotPtr found = compared();
+    QVERIFY(found);
+    QVERIFY(*found->comparison->outputs.at(0).similarity.sqnrDb > 30);
+    QVERIFY(found->quantModel->fitted && found->quantModel->fitted->size() == 2);
+    QCOMPARE(found->quantModel->fitted->at(0).order, (std::vector<int64_t> { 0, 2, 3, 1 }));
+    QVERIFY(found->quantModel->fitted->at(1).isOutput);
+    QVERIFY(!found->quantFile->fitted); // which says what the file holds
+}
+
+void InterfaceTests::codesForReals_data()
+{
+    QTest::addColumn<bool>("isSigned");
+    QTest::addColumn<bool>("moved");
+    QTest::addRow("int8") << true << false;
+    QTest::addRow("uint8") << false << false;
+    QTest::addRow("moved before they are read") << true << true;
+}
+
+/// Reals become the codes that the file reads, and the codes that it puts out become reals.
+void InterfaceTests::codesForReals()
+{
+    QFETCH(const bool, isSigned);
+    QFETCH(const bool, moved);
+    SmallModel open = product(1, false);
+    SmallModel codes = isSigned ? onCodes<int8_t>(3, moved, true) : onCodes<uint8_t>(131, moved, true);
+    QS_HELPER(save(open, "float.onnx"));
+    QS_HELPER(save(codes, "quantized.onnx"));
+    const SnapshotPtr found = compared();
+    QVERIFY(found);
+    QVERIFY(*found->comparison->outputs.at(0).similarity.sqnrDb > 20);
+    QVERIFY(found->quantModel->fitted && found->quantModel->fitted->at(0).codes);
+    QCOMPARE(found->quantModel->fitted->at(0).codes->scale, (std::vector<float> { 0.03125f }));
+    QVERIFY(found->alignment->unmatchedFloat.empty());
+}
+
+/// No more is said than what sizes and codes tell.
+void InterfaceTests::refusals()
+{
+    const auto said = [&](SmallModel a, SmallModel b) {
+        save(a, "float.onnx");
+        save(b, "quantized.onnx");
+        const auto built = buildSnapshot(asked(), nullptr, {}, {});
+        return QString::fromStdString(built.ok() ? std::string() : issueText(built.issue()));
+    };
+    QVERIFY(said(product(2, false), product(4, true)).contains("no data fill both batches"));
+    QVERIFY(said(product(1, false), onCodes<int8_t>(3, false, false)).contains("takes codes (int8)"));
+    SmallModel turned({}), other({});
+    turned.input("image", { 1, 5, 3, 6 }).node("Relu", { "image" }, { "y" }).output("y");
+    other.input("image", { 1, 3, 5, 6 }).node("Relu", { "image" }, { "y" }).output("y");
+    QVERIFY(said(std::move(other), std::move(turned)).contains("in another order"));
+}
+
+/// What is saved after a mend takes what the file did.
+void InterfaceTests::restored()
+{
+    SmallModel codes = onCodes<int8_t>(3, true, true);
+    const Prepared made = codes.finish();
+    const std::shared_ptr<const Model> model(made.plan, &made.plan->model());
+    GraphDraft draft(model);
+    const auto fitted = fitInput(draft, *made.view, "x", { DType::Float32, toDims({ 1, 4 }), {} });
+    QVERIFY(fitted);
+    const auto asReals = draft.build();
+    QVERIFY(asReals.ok());
+    QCOMPARE((*asReals)->graph.value((*asReals)->graph.inputs()[0]).type.dtype, DType::Float32);
+    GraphDraft again(*asReals);
+    restore(again, *fitted);
+    const auto restored = again.build();
+    QVERIFY(restored.ok());
+    const Graph& graph = (*restored)->graph;
+    QCOMPARE(graph.value(graph.inputs()[0]).type.dtype, DType::Int8);
+    QCOMPARE(graph.nodes().size(), model->graph.nodes().size());
+    QCOMPARE(graph.value(graph.findValue("x_moved")).type.dtype, DType::Int8);
+}
+
+void InterfaceTests::ordersOfAxes()
+{
+    const auto order
+        = [](const Shape& given, const Shape& taken) { return channelOrder(toDims(given), toDims(taken)); };
+    QCOMPARE(order({ kOpen, 3, 20, 24 }, { 1, 20, 24, 3 }), (std::vector<int64_t> { 0, 2, 3, 1 }));
+    QCOMPARE(order({ 1, 20, 24, 3 }, { 1, 3, 20, 24 }), (std::vector<int64_t> { 0, 3, 1, 2 }));
+    QCOMPARE(order({ 1, 2, 16 }, { 1, 16, 2 }), (std::vector<int64_t> { 0, 2, 1 }));
+    QVERIFY(order({ 1, 3, 3, 3 }, { 1, 3, 3, 3 }).empty()); // as they are
+    QVERIFY(order({ 1, 3, 20, 24 }, { 1, 24, 20, 3 }).empty()); // turned pictures, too
+    QVERIFY(order({ 1, 3, 20, 20 }, { 1, kOpen, kOpen, 20 }).empty()); // fits as it is
+    QVERIFY(order({ 3, 4 }, { 4, 3 }).empty());
 }
 
 QTEST_APPLESS_MAIN(InterfaceTests)

@@ -408,13 +408,27 @@ Result<SnapshotPtr> withTriedRemedies(
     return SnapshotPtr(std::move(next));
 }
 
+namespace {
+
+/// Whoever runs the file gives it what it took before it was mended.
+void withInputsOfFile(GraphDraft& draft, const Snapshot& s)
+{
+    if (s.quantModel->fitted)
+        for (const FittedInput& fitted : *s.quantModel->fitted)
+            restore(draft, fitted);
+}
+
+} // namespace
+
 Result<GraphDraft> mendedModel(const SnapshotPtr& tried, const CancelToken& cancel)
 {
     if (tried->comparison)
         for (const Finding& f : tried->comparison->findings)
             if (f.change.kind != RemedyKind::None && f.measuredGainDb) {
                 QS_TRY(RemedyTrials trials, RemedyTrials::make(tried, {}, cancel));
-                return trials.draftOf(triedChanges(f));
+                QS_TRY(GraphDraft draft, trials.draftOf(triedChanges(f)));
+                withInputsOfFile(draft, *tried);
+                return draft;
             }
     return badInput("no remedy was found that helps at the output", tried->inputs.quantPath,
         "try more of them, or quantize the float model by another recipe");

@@ -4,6 +4,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/prepare/readable_caches.h"
 #include "core/project/quantize/fixed_inputs.h"
+#include "core/project/snapshot/samples.h"
 
 #include <algorithm>
 
@@ -68,6 +69,48 @@ LoadedModel loadedAgain(const LoadedModel& from, std::shared_ptr<const Model> bu
     model->warnings = from.model->warnings;
     LoadedModel loaded = loadedModel(std::move(model), context.planOptions());
     loaded.draft = from.draft;
+    loaded.fitted = from.fitted;
+    return loaded;
+}
+
+/// Whose inputs have their axes in another order may have the outputs so.
+void fitOutputs(const ExpansionKey& key, GraphDraft& draft, std::vector<FittedInput>& all)
+{
+    const Graph &given = key.dataModel.graph(), &made = key.model.graph();
+    for (size_t i = 0; i < given.outputs().size(); ++i) {
+        const ValueId x = given.outputs()[i];
+        ValueId y = made.findValue(given.value(x).name);
+        if (std::ranges::find(made.outputs(), y) == made.outputs().end())
+            y = made.outputs().size() == given.outputs().size() ? made.outputs()[i] : ValueId();
+        const auto wanted = key.dataModel.plan->facts().of(x).dims;
+        const auto own = y.valid() ? key.model.plan->facts().of(y).dims : std::nullopt;
+        if (!wanted || !own)
+            continue;
+        if (auto fitted = fitOutput(draft, made.value(y).name, *own, *wanted))
+            all.push_back(std::move(*fitted));
+    }
+}
+
+/// Takes what the float model does; the model itself where it does so already.
+Result<LoadedModel> withFittedInputs(const ExpansionKey& key, const BuildContext& context)
+{
+    if (key.model == key.dataModel)
+        return key.model;
+    const auto given = dataInputs(key.dataModel.graph(), key.carry), taken = dataInputs(key.model.graph(), key.carry);
+    const auto partners = partnersOf(given, taken);
+    GraphDraft draft(key.model.model);
+    std::vector<FittedInput> all;
+    for (size_t i = 0; i < given.size(); ++i)
+        if (partners[i])
+            if (auto fitted
+                = fitInput(draft, *key.model.quant, partners[i]->name, { given[i].dtype, given[i].dims, {} }))
+                all.push_back(std::move(*fitted));
+    fitOutputs(key, draft, all);
+    if (all.empty())
+        return key.model;
+    QS_TRY(const auto built, draft.build());
+    LoadedModel loaded = loadedAgain(key.model, built, context);
+    loaded.fitted = std::make_shared<const std::vector<FittedInput>>(std::move(all));
     return loaded;
 }
 
@@ -103,7 +146,9 @@ Result<LoadedModel> withoutBodies(const ExpansionKey& key, const BuildContext& c
 
 Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context)
 {
-    QS_TRY(const LoadedModel expanded, withoutBodies(key, context));
+    ExpansionKey fitted = key;
+    QS_TRY(fitted.model, withFittedInputs(key, context));
+    QS_TRY(const LoadedModel expanded, withoutBodies(fitted, context));
     return withReadableCaches(expanded, context);
 }
 

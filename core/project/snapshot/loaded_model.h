@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 #include "core/engine/plan/plan.h"
 #include "core/prepare/expand_bodies.h"
+#include "core/prepare/fitted_inputs.h"
 #include "core/qdq/quant_view.h"
 
 #include <memory>
@@ -17,6 +18,8 @@ struct LoadedModel {
     std::shared_ptr<const Plan> plan;
     std::shared_ptr<const QuantView> quant;
     std::shared_ptr<const GraphDraft> draft; ///< of the float model, which edits of a recipe ask; of others null
+    /// Of a quantized model: inputs that take what the float model's do, and not what the file's do; null: none.
+    std::shared_ptr<const std::vector<FittedInput>> fitted;
     std::shared_ptr<const Expansion> bodies; ///< what became of If, Loop and Scan; null where there are none to look at
     const Graph& graph() const { return model->graph; }
     bool isFloat() const { return quant->form() == QuantForm::Float; }

@@ -17,26 +17,60 @@ bool fits(const Dims& a, const Dims& b)
         a, b, [](const Dim& x, const Dim& y) { return !x.known() || !y.known() || x.value == y.value; });
 }
 
+constexpr const char* kOtherFloat = "give the float model that this file was quantized from";
+
+Issue inputIssue(const InputSpec& input, std::string what, const std::string& file, std::string remedy)
+{
+    Issue issue = badInput(std::move(what), file, std::move(remedy));
+    issue.tensor = input.name;
+    return issue;
+}
+
+/// Says no more than the sizes do.
+Issue otherShape(const Dims& given, const InputSpec& taken, const std::string& file)
+{
+    const std::string shapes
+        = "has shape " + dimsText(*taken.dims) + ", but the float model's input has " + dimsText(given);
+    const auto sorted = [](Dims dims) {
+        std::ranges::sort(dims, {}, &Dim::value);
+        return dims;
+    };
+    if (given.size() != taken.dims->size())
+        return inputIssue(taken, shapes + ": it is another network", file, kOtherFloat);
+    if (std::equal(given.begin() + 1, given.end(), taken.dims->begin() + 1, taken.dims->end()))
+        return inputIssue(taken, shapes + ": no data fill both batches", file,
+            "write both files with one batch size, or one of them with a dynamic one");
+    if (std::ranges::equal(sorted(given), sorted(*taken.dims), {}, &Dim::value, &Dim::value))
+        return inputIssue(taken, shapes + ": these are its axes in another order, and the sizes do not tell in which",
+            file, "write both files with their axes in one order");
+    return inputIssue(taken, shapes + ": it is another network", file, kOtherFloat);
+}
+
+Issue unknownCodes(const InputSpec& taken, const std::string& file)
+{
+    return inputIssue(taken,
+        "takes codes (" + std::string(dtypeName(taken.dtype))
+            + "), the float model floats, and no DequantizeLinear"
+              " tells what they stand for",
+        file, "write the file with float inputs");
+}
+
 /// Both files must take the same data.
 Status checkInterface(const AlignmentKey& key)
 {
     const auto f = dataInputs(key.floatModel.graph(), key.carry);
     const auto q = dataInputs(key.quantModel.graph(), key.carry);
     const std::string& file = key.quantModel.model->path;
-    const std::string remedy = "give the float model that this file was quantized from";
     if (f.size() != q.size())
         return badInput("has " + std::to_string(q.size()) + " inputs, the float model has " + std::to_string(f.size()),
-            file, remedy);
+            file, kOtherFloat);
     const auto partners = partnersOf(f, q); // as many as there are inputs
     for (size_t i = 0; i < f.size(); ++i) {
         const InputSpec& other = *partners[i];
-        if (!f[i].dims || !other.dims || fits(*f[i].dims, *other.dims))
-            continue;
-        Issue issue = badInput("has shape " + dimsText(*other.dims) + ", but the float model's input has "
-                + dimsText(*f[i].dims) + ": it is another network",
-            file, remedy);
-        issue.tensor = other.name;
-        return issue;
+        if (f[i].dims && other.dims && !fits(*f[i].dims, *other.dims))
+            return otherShape(*f[i].dims, other, file);
+        if (key.data && isFloat(f[i].dtype) && isInteger(other.dtype))
+            return unknownCodes(other, file);
     }
     return {};
 }

@@ -177,6 +177,16 @@ std::string histograms(const Comparison& c)
     return drawn == 0 ? std::string("<p class=\"muted\">no values</p>\n") : out + "</div>\n";
 }
 
+/// Whether both files are one network, and what of the second one is turned to be compared.
+std::string aboutFiles(const Snapshot& s)
+{
+    const auto line = [](const std::string& text) { return "<p class=\"muted\">" + shown(text) + "</p>\n"; };
+    std::string out = s.comparison->network ? line(text::networkVerdict(*s.comparison->network)) : std::string();
+    for (const std::string& fitted : text::fittedInputs(*s.quantModel))
+        out += line(fitted);
+    return out;
+}
+
 } // namespace
 
 std::string compareHtml(const Snapshot& s, const ReportInfo& info)
@@ -213,9 +223,7 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
     if (info.ladder)
         out += section("From the framework to the device", html::ladderTable(*info.ladder));
     out += cards(s);
-    if (c.network)
-        out += "<p class=\"muted\">" + shown(text::networkVerdict(*c.network)) + "</p>\n";
-    out += section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
+    out += aboutFiles(s) + section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
         + section("SQNR along the network", html::layerChart(c)) + section("Worst tensors", histograms(c))
         + section("Outputs", html::outputTable(c));
     if (const std::string samples = html::samplesSection(s); !samples.empty())

@@ -5,6 +5,7 @@
 #include "core/analysis/rows/range_use.h"
 #include "core/base/text/one_line.h"
 #include "core/quant/recipe/recipe.h"
+#include "core/report/format.h"
 #include "core/report/iterations.h"
 #include "core/report/json/blame_json.h"
 #include "core/report/json/files_json.h"
@@ -356,6 +357,8 @@ Json document(const Snapshot& s, const ReportInfo& info)
     const Comparison& c = *s.comparison;
     Json json = { { "schema_version", 1 }, { "float", model(s.floatModel) }, { "quantized", model(s.quantModel) } };
     json["quantized"]["form"] = std::string(quantFormName(s.quantModel->quant->form()));
+    if (const auto fitted = text::fittedInputs(*s.quantModel); !fitted.empty())
+        json["quantized"]["fitted_inputs"] = fitted;
     json["samples"] = c.samples;
     json["calibration"] = calibrationJson(s);
     json["arithmetic"] = std::string(profileName(c.profile));

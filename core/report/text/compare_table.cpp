@@ -317,6 +317,14 @@ std::string continuedText(const Comparison& c, const ReportInfo& info)
     return text;
 }
 
+std::string fittedText(const Snapshot& s)
+{
+    std::string text;
+    for (const std::string& fitted : text::fittedInputs(*s.quantModel))
+        text += "\n" + fitted + "\n";
+    return text;
+}
+
 } // namespace
 
 std::string compareTable(const Snapshot& s, const ReportInfo& info)
@@ -324,7 +332,7 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
     const Comparison& c = *s.comparison;
     std::string out = info.other ? differencesText(*info.other, s, info.verbose) : std::string();
     out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
-        + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + implementationText(c)
+        + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + fittedText(s) + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + (info.files ? filesText(*info.files) : "") + (info.ladder ? ladderText(*info.ladder) : "")
         + (info.elements ? elementsText(*info.elements, info.verbose) : "") + continuedText(c, info)
