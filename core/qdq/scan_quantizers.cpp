@@ -148,12 +148,31 @@ void scanQuantizeLinear(QuantScan& scan, NodeId id)
     scan.quantizers.add(std::move(q));
 }
 
+/// The known quantizer of the codes that a DequantizeLinear reads. Writers store equal codes once, and each reader has
+/// a scale of its own: stored codes that are read in two ways are two tensors.
+std::optional<uint32_t> quantizerRead(const QuantScan& scan, const Node& node)
+{
+    const ValueId codes = node.inputs[0];
+    const auto known = scan.quantizers.ofQuantized(codes);
+    const Tensor* stored = known ? scan.constants(codes) : nullptr;
+    QuantParams params;
+    if (!stored || scan.quantizers.at(*known).quantize.valid()
+        || !readParams(scan, node, 1, 2, stored->dtype(), params))
+        return known;
+    const auto& all = scan.quantizers.all();
+    for (size_t i = *known; i < all.size(); ++i)
+        if (all[i].codes == codes && !all[i].dynamic && all[i].params.scale == params.scale
+            && all[i].params.zeroPoint == params.zeroPoint)
+            return uint32_t(i);
+    return scan.quantizers.at(*known).codes == codes ? std::nullopt : known;
+}
+
 void scanDequantizeLinear(QuantScan& scan, NodeId id)
 {
     const Node& node = scan.graph.node(id);
     scan.plumbing[id.index()] = true;
     const ValueId codes = node.inputs[0], out = node.outputs[0];
-    if (const auto known = scan.quantizers.ofQuantized(codes)) {
+    if (const auto known = quantizerRead(scan, node)) {
         Quantizer& q = scan.quantizers.at(*known);
         if (!q.dequantized.valid())
             q.dequantized = out;

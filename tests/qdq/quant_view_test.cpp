@@ -17,6 +17,7 @@ private slots:
     void pairAroundAnOperator();
     void storedWeightsAndBias();
     void severalDequantizersShareCodes();
+    void storedCodesOfTwoScales();
     void severalQuantizersOfOneValue();
     void castAndClipBetween();
     void castsOfSeveralReaders();
@@ -104,6 +105,24 @@ void QuantViewTests::severalDequantizersShareCodes()
     QCOMPARE(q->dequantized, net.value("x_dq"));
     QCOMPARE(q->dequantize.size(), size_t(2));
     QCOMPARE(net.unit("r")->inputs, net.unit("n")->inputs);
+}
+
+/// Writers store equal codes once: what is read by other scales are other tensors.
+void QuantViewTests::storedCodesOfTwoScales()
+{
+    Net net;
+    net.constant("codes", int8Weights({ 2 }));
+    net.params("small", 0.5f, int8_t(0));
+    net.params("large", 4.f, int8_t(0));
+    net.op("DequantizeLinear", { "codes", "small_scale", "small_zero" }, { "a" });
+    net.op("DequantizeLinear", { "codes", "large_scale", "large_zero" }, { "b" });
+    net.op("DequantizeLinear", { "codes", "large_scale", "large_zero" }, { "c" });
+    net.finish();
+    QCOMPARE(net.view().quantizers().size(), size_t(2));
+    QCOMPARE(net.at("a")->params.scale, (std::vector<float> { 0.5f }));
+    QCOMPARE(net.at("b")->params.scale, (std::vector<float> { 4.f }));
+    QCOMPARE(net.at("c"), net.at("b"));
+    QCOMPARE(net.at("b")->codes, net.value("codes"));
 }
 
 void QuantViewTests::severalQuantizersOfOneValue()
