@@ -19,6 +19,7 @@ constexpr double kAmpleWeightDb = 50; ///< more than 8 bits give
 constexpr double kUnrelatedDb = 6; ///< the dequantized weight says next to nothing about the float one
 constexpr size_t kFewLayers = 3; ///< of so many weights less than one is other
 constexpr double kFewElements = 2.5; ///< of a small weight: damage, not training
+constexpr double kMostElements = 0.5; ///< share from which on the others are the few
 constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
 constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
 constexpr double kHarmfulBias = 0.01; ///< noise power over the output's
@@ -50,7 +51,8 @@ bool hasWrongElements(const WeightRow& row)
     double elements = 1;
     for (const int64_t size : row.shape)
         elements *= double(size);
-    if (*row.offByMoreThanHalfStep > kDifferingShare && *row.offByMoreThanHalfStep * elements > kFewElements)
+    const double share = *row.offByMoreThanHalfStep;
+    if (share >= kMostElements || (share > kDifferingShare && share * elements > kFewElements))
         return false;
     return row.similarity.maxAbsError.value_or(0) > kFewSteps * largestScale(row.params);
 }

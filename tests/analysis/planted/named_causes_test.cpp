@@ -457,6 +457,27 @@ private slots:
         QVERIFY(found->change.low > -100 && found->change.low < -12);
     }
 
+    /// A scalar has no other elements that are rounded well.
+    void otherScalar()
+    {
+        const auto network = [](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { kCount });
+            if (codes)
+                m.weight("c", {}, { 127 }, { 0.5f / 127 });
+            else
+                m.constant("c", Tensor::scalar(0.125f));
+            m.node("Mul", { "x", "c" }, { "a" });
+            if (codes)
+                m.qdq<int8_t>("a", "a_dq", 0.02f, 0);
+            return m.node("Neg", { codes ? "a_dq" : "a" }, { "y" }).output("y").finish();
+        };
+        const Comparison c = compared(network(false), network(true), scaled({ kCount }, 1));
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QVERIFY2(found->summary.find("all others") == std::string::npos, found->summary.c_str());
+    }
+
     void quantizersBehind_data()
     {
         QTest::addColumn<QString>("move");
