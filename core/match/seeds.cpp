@@ -42,6 +42,13 @@ bool producersAgree(const GraphPair& g, ValueId f, ValueId q)
     return false;
 }
 
+/// Converters cut what they fuse out of names, so that a name may stand for an earlier or later value.
+bool madeByOneOperator(const GraphPair& g, ValueId f, ValueId q)
+{
+    const NodeId pf = g.f.graph().value(f).producer, pq = g.q.graph().value(g.q.root(q)).producer;
+    return pf.valid() && pq.valid() && g.f.opClass(pf) == g.q.opClass(pq);
+}
+
 Status seedManual(const GraphPair& g, const ManualPairs& manual, Correspondence& found)
 {
     for (const auto& [floatName, quantName] : manual) {
@@ -72,9 +79,11 @@ void seedNames(const GraphPair& g, Correspondence& found)
         if (found.values.contains(f))
             continue;
         const std::string& name = g.f.graph().value(f).name;
-        auto attempt = [&](const std::string& candidate, MatchMethod method) {
+        auto attempt = [&](const std::string& candidate, MatchMethod method, bool byOneOperator = false) {
             const ValueId q = g.q.graph().findValue(candidate);
             if (!q.valid() || g.q.plan().constant(q) || !shapesMayAgree(g, f, q))
+                return false;
+            if (byOneOperator && !madeByOneOperator(g, f, q))
                 return false;
             const Verdict verdict = g.verdict(f, g.q.root(q));
             if (verdict == Verdict::Different || (verdict == Verdict::Unknown && !producersAgree(g, f, q)))
@@ -86,6 +95,11 @@ void seedNames(const GraphPair& g, Correspondence& found)
             continue;
         for (const std::string& candidate : quantizedNames(name))
             if (attempt(candidate, MatchMethod::Suffix))
+                break;
+        if (found.values.contains(f))
+            continue;
+        for (const std::string& candidate : convertedNames(name))
+            if (attempt(candidate, MatchMethod::Suffix, true))
                 break;
     }
 }

@@ -17,6 +17,7 @@ class MatchTests : public QObject {
 private slots:
     void pairsByName();
     void knowsRuntimeSuffixes();
+    void knowsConvertedNames();
     void pairsThroughUnits();
     void pairsByTopology();
     void anchorsByWeights();
@@ -74,6 +75,35 @@ void MatchTests::knowsRuntimeSuffixes()
     QCOMPARE(pairsOf(f, q, *a), (QStringList { "x=x", "s=s_DequantizeLinear_Output", "y=y" }));
     QCOMPARE(pairOf(f, *a, "s")->method, MatchMethod::Suffix);
     QVERIFY(pairOf(f, *a, "s")->quantizer.has_value());
+}
+
+/// Of a TFLite file: where what stands before differs, the name tells which of two alike it is. A name that stays for
+/// what another operator makes tells nothing.
+void MatchTests::knowsConvertedNames()
+{
+    QVERIFY(convertedNames("t").empty());
+    const Prepared f = SmallModel("f")
+                           .input("x", { 1, 3 })
+                           .node("Exp", { "x" }, { "e" })
+                           .node("Sqrt", { "e" }, { "l0/root:0" })
+                           .node("Exp", { "l0/root:0" }, { "g:0" })
+                           .node("Sqrt", { "g:0" }, { "l1/root:0" })
+                           .output("l1/root:0")
+                           .finish();
+    const Prepared q = SmallModel("q")
+                           .input("x", { 1, 3 })
+                           .node("Sigmoid", { "x" }, { "a" })
+                           .node("Sqrt", { "a" }, { "l0/root_prequant" })
+                           .qdq<uint8_t>("l0/root_prequant", "l0/root_dequant", 0.01f, 0)
+                           .node("Sigmoid", { "l0/root_dequant" }, { "g" })
+                           .node("Sqrt", { "g" }, { "l1/root_prequant" })
+                           .qdq<uint8_t>("l1/root_prequant", "l1/root_dequant", 0.01f, 0)
+                           .node("Neg", { "l1/root_dequant" }, { "y" })
+                           .output("y")
+                           .finish();
+    const auto a = alignOf(f, q);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairsOf(f, q, *a), (QStringList { "x=x", "l0/root:0=l0/root_dequant", "l1/root:0=l1/root_dequant" }));
 }
 
 void MatchTests::pairsThroughUnits()

@@ -12,4 +12,8 @@ namespace qs {
 /// itself. Source: the naming rules of onnxruntime.quantization.
 std::vector<std::string> quantizedNames(const std::string& floatName);
 
+/// Names that tf2onnx gives the tensor of a TFLite file where it calls the same one of the float file `floatName`
+/// ("scope/mul:0"), best first; none for other names.
+std::vector<std::string> convertedNames(const std::string& floatName);
+
 } // namespace qs
