@@ -92,6 +92,26 @@ private slots:
             o.model().headerData(OutlineModel::Number, Qt::Horizontal).toString(), metricInfo(Metric::Added).title);
     }
 
+    void numbersAreWholeInANarrowPanel()
+    {
+        Outlined o;
+        QVERIFY(o.load());
+        QTreeView* tree = o.outline.tree();
+        for (const int width : { 320, 226, 200 }) {
+            o.outline.resize(width, 400);
+            QTRY_COMPARE(o.outline.width(), width);
+            const QModelIndex conv = o.named(QStringLiteral("conv_1")).siblingAtColumn(OutlineModel::Number);
+            const QRect cell = tree->visualRect(conv);
+            QVERIFY2(cell.right() < tree->viewport()->width(), qPrintable(QString::number(width)));
+            QVERIFY(cell.width() > tree->fontMetrics().horizontalAdvance(conv.data().toString()));
+            QVERIFY(cell.left() > 0); // names keep some room
+        }
+        tree->setColumnWidth(OutlineModel::Name, 190); // what the user draws stays
+        o.outline.resize(300, 400);
+        QCoreApplication::processEvents();
+        QCOMPARE(tree->columnWidth(OutlineModel::Name), 190);
+    }
+
     void groupsAreBranchesInOrder()
     {
         Outlined o(200);

@@ -10,6 +10,7 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QHeaderView>
+#include <QScopedValueRollback>
 #include <QTreeView>
 
 #include <algorithm>
@@ -20,11 +21,36 @@ namespace qs {
 namespace {
 
 constexpr int kNameWidth = 150, kDigitsWidth = 80, kKindWidth = 84, kStateWidth = 96; ///< font units, at least
+constexpr int kLeastOutlineName = 60; ///< font units, where there is no more room
+
+} // namespace
 
 /// Typing finds a part of a name anywhere in the graph, in closed branches as well.
 class OutlineTree : public QTreeView {
 public:
-    using QTreeView::QTreeView;
+    explicit OutlineTree(QWidget* parent)
+        : QTreeView(parent)
+    {
+        connect(header(), &QHeaderView::sectionResized, this, [this](int column) {
+            m_drawn = m_drawn || (!m_sharing && (column == OutlineModel::Name || column == OutlineModel::Number));
+        });
+        connect(this, &QTreeView::expanded, this, [this] { share(); });
+    }
+
+    /// Numbers are never cut, for the rest of one reads as another one; names are, and the other columns are scrolled.
+    void share()
+    {
+        if (m_drawn)
+            return;
+        const QScopedValueRollback sharing(m_sharing, true);
+        const int room = viewport()->width(), content = sizeHintForColumn(OutlineModel::Number);
+        const int least = fontUnits(fontMetrics(), kLeastOutlineName), usual = fontUnits(fontMetrics(), kNameWidth);
+        const int titled = std::max({ fontUnits(fontMetrics(), kDigitsWidth), content,
+            header()->sectionSizeHint(OutlineModel::Number) }); // its title yields before names do
+        const int number = std::clamp(room - usual, std::max(content, header()->minimumSectionSize()), titled);
+        setColumnWidth(OutlineModel::Number, number);
+        setColumnWidth(OutlineModel::Name, std::clamp(room - number, least, usual));
+    }
 
     void keyboardSearch(const QString& typed) override
     {
@@ -37,12 +63,18 @@ public:
             setCurrentIndex(found); // opens what it lies in
     }
 
+protected:
+    void resizeEvent(QResizeEvent* event) override
+    {
+        QTreeView::resizeEvent(event);
+        share();
+    }
+
 private:
     QElapsedTimer m_typed;
     QString m_text;
+    bool m_sharing = false, m_drawn = false; ///< by the user
 };
-
-} // namespace
 
 OutlinePanel::OutlinePanel(Session& session, RecipeView& recipe, GraphPanel& graph, QWidget* parent)
     : Panel(QStringLiteral("outline"), tr("Outline"), parent)
@@ -64,6 +96,8 @@ OutlinePanel::OutlinePanel(Session& session, RecipeView& recipe, GraphPanel& gra
     connect(this, &Panel::lookedAtChanged, this, &OutlinePanel::refresh);
 }
 
+QTreeView* OutlinePanel::tree() const { return m_tree; }
+
 void OutlinePanel::buildTree()
 {
     m_tree->setModel(&m_model);
@@ -77,9 +111,7 @@ void OutlinePanel::buildTree()
         m_tree->header()->resizeSection(
             column, std::max(fontUnits(fontMetrics(), width), m_tree->header()->sectionSizeHint(column)));
     };
-    widen(OutlineModel::Name, kNameWidth);
     widen(OutlineModel::Kind, kKindWidth);
-    widen(OutlineModel::Number, kDigitsWidth);
     widen(OutlineModel::State, kStateWidth);
 }
 
@@ -105,6 +137,7 @@ void OutlinePanel::refresh()
     if (content.get() != m_model.content())
         m_followed.reset();
     m_model.setContent(content, content ? numbers() : OutlineModel::Numbers {});
+    m_tree->share();
     header()->setInfo(content ? countText(content->whole.boxes.size()) : QString());
     followSelection();
 }

@@ -10,6 +10,7 @@ class QTreeView;
 namespace qs {
 
 class GraphPanel;
+class OutlineTree;
 class RecipeView;
 
 /// What a graph panel draws as a text to read and to walk through. Enter, or a click, selects; typing finds.
@@ -17,7 +18,7 @@ class OutlinePanel : public Panel {
     Q_OBJECT
 public:
     OutlinePanel(Session& session, RecipeView& recipe, GraphPanel& graph, QWidget* parent = nullptr);
-    QTreeView* tree() const { return m_tree; }
+    QTreeView* tree() const;
     const OutlineModel& model() const { return m_model; }
 
 private:
@@ -31,7 +32,7 @@ private:
     RecipeView& m_recipe;
     GraphPanel& m_graph;
     OutlineModel m_model;
-    QTreeView* m_tree;
+    OutlineTree* m_tree;
     std::optional<uint32_t> m_followed; ///< box that was brought into sight last
 };
 
