@@ -5,11 +5,17 @@
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/window/main_window.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
 #include <QScrollBar>
 #include <QTableView>
 #include <QTest>
 #include <QToolButton>
+
+#include <algorithm>
 
 using namespace qs;
 using namespace qs::test;
@@ -55,6 +61,35 @@ private slots:
         window.resize(1920, 1080);
         QTRY_COMPARE(choose->text(), QStringLiteral("Columns"));
         QVERIFY(!hidden(QStringLiteral("match")));
+    }
+
+    void whatNobodyChoseLeavesTheWorstInSight()
+    {
+        Session session([](const Inputs& inputs, auto&&... rest) -> Result<SnapshotPtr> {
+            QS_TRY(const SnapshotPtr made, fakeBuild(inputs, rest...));
+            auto best = std::make_shared<Snapshot>(*made);
+            const auto key = [](const ActivationRow& row) { return row.accumulated.sqnrDb.value_or(0); };
+            const auto& rows = best->comparison->activations;
+            best->comparison->findings.front().activation
+                = size_t(std::ranges::max_element(rows, {}, key) - rows.begin());
+            return SnapshotPtr(best);
+        });
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        Inputs inputs;
+        inputs.floatPath = "/models/micro_kws/float.onnx";
+        inputs.quantPath = "/models/micro_kws/qdq.onnx";
+        session.openInputs(inputs);
+        QVERIFY(QTest::qWaitFor([&session] { return session.jobs().idle() && session.comparison(); }));
+        QTableView* table = window.tensors().table();
+        for (const QSize size : { QSize(1280, 700), QSize(900, 560) }) {
+            window.resize(size);
+            QTest::qWait(50);
+            QVERIFY(table->currentIndex().row() > table->viewport()->height() / table->rowHeight(0));
+            QCOMPARE(table->rowAt(1), 0);
+        }
+        window.tensors().walk(-1); // the user goes on from it
+        QTRY_VERIFY(table->rowAt(1) > 0);
     }
 
     void columnsFollowTheirTexts()

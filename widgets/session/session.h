@@ -43,6 +43,7 @@ public:
     SnapshotPtr snapshot() const { return m_snapshot; }
     const Comparison* comparison() const;
     Selection& selection() { return m_selection; }
+    bool placeSuggested() const { return m_suggestion.shown(); } ///< nobody chose what is selected
     /// The compared tensor that is selected; null: none is, or a weight.
     const ActivationRow* selectedActivation() const { return activationAt(m_selection.current()); }
     /// The same of another place of the snapshot.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/shown/suggestion.h"
 
+#include <QScopedValueRollback>
+
 #include <algorithm>
 #include <utility>
 
@@ -49,6 +51,7 @@ void Suggestion::suggest(const Comparison& comparison, Metric metric)
     place.activation = worstActivation(comparison, metric);
     if (!place.activation)
         return;
+    const QScopedValueRollback suggesting(m_suggesting, true);
     m_selection.replace(place);
     m_place = m_selection.current();
 }

@@ -17,11 +17,14 @@ public:
     void rebind(const SnapshotPtr& snapshot);
     /// Unless the user chose a place.
     void suggest(const Comparison& comparison, Metric metric);
+    /// What is selected was suggested, or is being so now.
+    bool shown() const { return m_suggesting || (!m_place.empty() && m_selection.current() == m_place); }
 
 private:
     Selection& m_selection;
     Place m_place; ///< empty once the user chose one
     std::string m_model; ///< path of the float model, else of the quantized one
+    bool m_suggesting = false;
     bool m_open = true; ///< no complete comparison of this model was seen yet
 };
 

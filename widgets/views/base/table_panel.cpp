@@ -337,7 +337,9 @@ void TablePanel::follow(const Place& place)
         return selection->clear();
     if (selection->currentIndex().row() != index.row() || !selection->isRowSelected(index.row())) {
         m_following = true;
+        m_table->setAutoScroll(false); // reveal() decides
         selection->setCurrentIndex(index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        m_table->setAutoScroll(true);
         m_following = false;
     }
     m_reveal->start();
@@ -356,9 +358,11 @@ void TablePanel::keepRowsWhole()
     m_table->parentWidget()->layout()->invalidate();
 }
 
-/// Brings the chosen row into sight when it is not wholly there.
+/// Brings the chosen row into sight when it is not wholly there. What nobody chose leaves the list at its worst rows.
 void TablePanel::reveal()
 {
+    if (m_session.placeSuggested())
+        return;
     const QModelIndex index = m_table->currentIndex().siblingAtColumn(0);
     if (!index.isValid())
         return;
