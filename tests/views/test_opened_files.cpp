@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files are opened in whatever way and order they are given, and what gave way comes back.
+#include "core/data/arrays/npz_writer.h"
 #include "tests/views/support/window_with_work.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/export/exports.h"
+#include "widgets/views/base/text/elided_button.h"
+#include "widgets/views/window/start_page.h"
 
 #include <QLabel>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QTest>
 #include <QUndoStack>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 
@@ -74,6 +81,64 @@ private slots:
         QCOMPARE(work.session.snapshot()->inputs.quantPath, example("digits_qdq.onnx"));
         QVERIFY(!work.window.errorBar().isVisible());
         QVERIFY(!work.button(QStringLiteral("Swap")));
+    }
+
+    void dataThatCannotBeReadAreNotRemembered()
+    {
+        Work work(m_folder->path());
+        QVERIFY(writeFileOf(file("cut.npz"), bytesOf(toQt(example("digits_samples.npz"))).left(100)));
+        openData(work.session, file("cut.npz"));
+        QVERIFY(work.idle());
+        QVERIFY(work.window.errorBar().isVisible());
+        QVERIFY(work.session.files().data.spec.empty());
+        QVERIFY(!work.window.findChild<QWidget*>(QStringLiteral("waitingData"))->isVisible());
+    }
+
+    void waitingDataAreShownAndDoNotBlockAModel_data()
+    {
+        QTest::addColumn<bool>("taken");
+        QTest::addColumn<bool>("quantizedFirst");
+        QTest::newRow("taken away") << true << false;
+        QTest::newRow("left") << false << false;
+        QTest::newRow("left, quantized first") << false << true;
+    }
+
+    void waitingDataAreShownAndDoNotBlockAModel()
+    {
+        QFETCH(bool, taken);
+        QFETCH(bool, quantizedFirst);
+        Work work(m_folder->path());
+        const QString wrong = toQt(example("verses_prompts.npz"));
+        openData(work.session, wrong);
+        QVERIFY(work.idle());
+        auto* waiting = work.window.findChild<QWidget*>(QStringLiteral("waitingData"));
+        QVERIFY(waiting->isVisible());
+        QVERIFY(waiting->findChild<QLabel*>()->text().contains(QStringLiteral("verses_prompts.npz")));
+        if (taken) {
+            QTest::mouseClick(waiting->findChild<QPushButton*>(), Qt::LeftButton);
+            QVERIFY(work.idle());
+            QVERIFY(!waiting->isVisible());
+        }
+        if (quantizedFirst) {
+            openQuantized(work.session, toQt(example("digits_qdq.onnx")));
+            QVERIFY(work.idle());
+            QVERIFY(work.window.findChild<QLabel*>(QStringLiteral("modelFiles"))
+                        ->text()
+                        .contains(QStringLiteral("verses_prompts.npz")));
+        }
+        openFloat(work.session, toQt(example("digits_float.onnx")));
+        QVERIFY(work.idle());
+        QVERIFY(work.session.snapshot()->floatModel);
+        QVERIFY(work.session.files().data.spec.empty());
+        QCOMPARE(work.window.errorBar().isVisible(), !taken);
+        if (!taken)
+            QVERIFY(work.window.errorBar()
+                        .findChild<QLabel*>(QStringLiteral("errorHeadline"))
+                        ->text()
+                        .startsWith(QStringLiteral("verses_prompts.npz")));
+        openData(work.session, toQt(floatAndData().data.spec)); // and others can be chosen
+        QVERIFY(work.idle());
+        QVERIFY(work.session.snapshot()->data);
     }
 
     /// As they are in their files, when the work is given up.

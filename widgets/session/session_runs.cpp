@@ -2,6 +2,8 @@
 // The part of the session that opens and runs: files and recipes become snapshots.
 #include "core/base/issue_text.h"
 #include "core/base/work/memory.h"
+#include "core/data/arrays/array_file.h"
+#include "core/data/open_data.h"
 #include "core/project/about/file_order.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -21,7 +24,7 @@ namespace {
 QString jobTitle(const Inputs& inputs)
 {
     if (inputs.floatPath.empty() && inputs.quantPath.empty())
-        return Session::tr("Close");
+        return inputs.data.spec.empty() ? Session::tr("Close") : Session::tr("Open %1").arg(fileName(inputs.data.spec));
     if (inputs.recipe)
         return Session::tr("Quantize and compare %1").arg(fileName(inputs.floatPath));
     if (inputs.quantPath.empty() || inputs.floatPath.empty())
@@ -67,10 +70,24 @@ bool isAbout(const Issue& issue, const std::string& path)
     return !path.empty() && (issue.file == path || issue.file.starts_with(path + "/"));
 }
 
+/// Data are read with the float model; without one at least their file is looked at.
+Status checkWaiting(const Inputs& files)
+{
+    const DataRequest& data = files.data;
+    std::error_code none;
+    if (!files.floatPath.empty() || data.spec.empty() || data.spec.starts_with("random:")
+        || std::filesystem::is_directory(data.spec, none) || textPositions(data) > 0)
+        return {};
+    QS_TRY(const ArrayArchive file, ArrayArchive::open(data.spec));
+    return {};
+}
+
 /// Leaves out the file that cannot be opened, where it is one of several that are opened; what it was to replace stays.
+/// What is read with a float model is new wherever that is, also where it was chosen before.
 bool leaveOut(const Issue& issue, const Inputs& open, bool modelsStay, Inputs* files)
 {
     using Part = std::string& (*)(Inputs&);
+    constexpr size_t kFirstBeside = 3; ///< of the parts, that is no model
     static constexpr std::array<Part, 7> kParts { [](Inputs& in) -> std::string& { return in.floatPath; },
         [](Inputs& in) -> std::string& { return in.quantPath; },
         [](Inputs& in) -> std::string& { return in.other.path; },
@@ -79,6 +96,9 @@ bool leaveOut(const Issue& issue, const Inputs& open, bool modelsStay, Inputs* f
         [](Inputs& in) -> std::string& { return in.classNamesPath; },
         [](Inputs& in) -> std::string& { return in.mapPath; } };
     Inputs before = open;
+    if (open.floatPath.empty() || files->floatPath != open.floatPath)
+        for (size_t i = kFirstBeside; i < kParts.size(); ++i)
+            kParts[i](before).clear();
     const auto isNew = [&](Part part) { return !part(*files).empty() && part(*files) != part(before); };
     if (std::ranges::count_if(kParts, isNew) < 2)
         return false;
@@ -101,7 +121,8 @@ Result<Built> carriedOut(BuildTask task, const BuildFn& build, const JobContext&
         warnings = task.opening->warnings;
     }
     Inputs asked = task.inputs;
-    const auto tryIt = [&] {
+    const auto tryIt = [&]() -> Result<SnapshotPtr> {
+        QS_CHECK(checkWaiting(asked));
         asked.activationCache = defaultActivationCache();
         return build(asked, task.previous, job.progress, job.cancel, partial);
     };

@@ -80,6 +80,8 @@ QString projectLine(const Snapshot& snapshot)
     QStringList parts { files.join(QStringLiteral(" ⇄ ")) };
     if (snapshot.data)
         parts << dataText(snapshot.inputs.data.spec, *snapshot.data);
+    else if (!snapshot.inputs.data.spec.empty() && !snapshot.floatModel)
+        parts << HeaderStrip::tr("%1, read with the float model").arg(fileName(snapshot.inputs.data.spec));
     if (snapshot.comparison)
         parts << toQt(profileName(snapshot.comparison->profile));
     if (snapshot.comparison && snapshot.comparison->partial)

@@ -151,6 +151,7 @@ void MainWindow::buildCentre()
     connect(start, &StartPage::openFloat, this, [this] { askForFloat(m_session, this); });
     connect(start, &StartPage::openQuantized, this, [this] { askForQuantized(m_session, this); });
     connect(start, &StartPage::openData, this, [this] { askForData(m_session, this); });
+    connect(start, &StartPage::dropData, this, [this] { openData(m_session, {}); });
     connect(start, &StartPage::openExample, session, [session] { openAnew(*session, exampleInputs()); });
     connect(start, &StartPage::openLanguageExample, this, &MainWindow::openLanguageExample);
     connect(start, &StartPage::openProject, this, [this] { askForProject(m_session, this); });
@@ -222,6 +223,7 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     refreshTitle();
     m_status->setText(statusText(m_session));
     m_centre->setCurrentIndex(open ? 1 : 0);
+    findChild<StartPage*>()->showData(toQt(m_session.files().data.spec));
     showDocks();
     if (now == before)
         return;

@@ -2,6 +2,7 @@
 #include "widgets/views/window/start_page.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/emptied_layout.h"
 #include "widgets/views/base/text/elided_button.h"
 #include "widgets/views/base/text/font_units.h"
@@ -62,7 +63,9 @@ Inputs languageExampleInputs() { return bundled("verses_float.onnx", "verses_int
 StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     : QFrame(parent)
     , m_recent(recent)
+    , m_page(new QWidget(this))
     , m_grid(new QGridLayout)
+    , m_data(makeData())
     , m_list(new QVBoxLayout)
     , m_lessons(new QVBoxLayout)
     , m_lists(new QHBoxLayout)
@@ -92,6 +95,7 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     if (!languageExampleInputs().floatPath.empty())
         button(tr("Language model example"), &StartPage::openLanguageExample, "plain");
     column->addLayout(m_grid);
+    column->addWidget(m_data);
     column->addWidget(
         label(tr("Or drop files here: .onnx models, .npz or .npy arrays, folders of pictures or test data, .qscope "
                  "projects."),
@@ -100,7 +104,7 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     m_list->setSpacing(0);
     m_lessons->setSpacing(0);
     m_lists->addLayout(m_list);
-    m_lists->addLayout(m_lessons, 1);
+    m_lists->addLayout(m_lessons);
     m_list->setAlignment(Qt::AlignTop);
     m_lessons->setAlignment(Qt::AlignTop);
     column->addLayout(m_lists);
@@ -108,10 +112,10 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     auto* page = new QWidget(this);
     page->setMaximumWidth(fontUnits(fontMetrics(), kMostWidth));
     column->setContentsMargins(0, 0, 0, 0);
-    page->setLayout(column);
+    m_page->setLayout(column);
     auto* row = new QHBoxLayout(this);
     row->addStretch(1);
-    row->addWidget(page, 1000); // as wide as it may be
+    row->addWidget(m_page, 1000); // as wide as it may be
     row->addStretch(1);
     connect(&recent, &RecentFiles::changed, this, &StartPage::refresh);
     refresh();
@@ -139,6 +143,33 @@ void StartPage::resizeEvent(QResizeEvent* event)
     }
     for (int column = 0; column <= int(m_buttons.size()); ++column)
         m_grid->setColumnStretch(column, column == most);
+}
+
+QWidget* StartPage::makeData()
+{
+    auto* line = new QWidget(this);
+    line->setObjectName(QStringLiteral("waitingData"));
+    auto* row = new QHBoxLayout(line);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_dataName = new ElidedLabel(Qt::ElideMiddle, line);
+    m_dataName->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
+    auto* drop = new QPushButton(tr("Take away"), line);
+    drop->setProperty("link", true);
+    drop->setAutoDefault(true);
+    drop->setAccessibleName(tr("Take the data away"));
+    connect(drop, &QPushButton::clicked, this, &StartPage::dropData);
+    row->addWidget(m_dataName);
+    row->addWidget(drop);
+    row->addStretch(1);
+    line->hide();
+    return line;
+}
+
+void StartPage::showData(const QString& path)
+{
+    m_data->setVisible(!path.isEmpty());
+    m_dataName->setText(tr("Data: %1, which wait for a model").arg(fileName(path.toStdString())));
+    m_dataName->setToolTip(path);
 }
 
 void StartPage::setLessons(const std::vector<StartLesson>& lessons)
@@ -172,6 +203,7 @@ void StartPage::setLessons(const std::vector<StartLesson>& lessons)
 void StartPage::refresh()
 {
     emptyLayout(*m_list);
+    fitPage();
     m_lists->setStretch(0, m_recent.entries().empty() ? 0 : 1);
     if (m_recent.entries().empty())
         return;
@@ -189,7 +221,7 @@ void StartPage::refresh()
                 : toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath));
         button->setStyleSheet(QStringLiteral("text-align: left"));
         connect(button, &QPushButton::clicked, this, [this, entry] { emit openRecent(entry); });
-        m_list->addWidget(button);
+        m_list->addWidget(button, 0, Qt::AlignLeft); // else the shortest would bound them all
     }
 }
 

@@ -14,6 +14,8 @@ class QVBoxLayout;
 
 namespace qs {
 
+class ElidedLabel;
+
 /// A lesson to take.
 struct StartLesson {
     QString folder, title, state; ///< "15 minutes, 3 of 10 steps done"
@@ -27,12 +29,15 @@ public:
 
     /// Lessons to take, each with its minutes and how far it was taken.
     void setLessons(const std::vector<StartLesson>& lessons);
+    /// Data that were chosen and wait for a model; empty: there are none.
+    void showData(const QString& path);
 
 signals:
     void takeLesson(const QString& folder);
     void openFloat();
     void openQuantized();
     void openData();
+    void dropData();
     void openExample();
     void openLanguageExample();
     void openProject();
@@ -42,12 +47,16 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    QWidget* makeData();
+    void fitPage();
     void refresh();
 
     RecentFiles& m_recent;
     std::vector<QPushButton*> m_buttons;
     int m_perRow = 0;
     QGridLayout* m_grid; ///< of the buttons
+    QWidget* m_data; ///< what is said of data without a model
+    ElidedLabel* m_dataName;
     QVBoxLayout* m_list;
     QVBoxLayout* m_lessons;
     QHBoxLayout* m_lists; ///< both
