@@ -234,6 +234,17 @@ private slots:
         QCOMPARE(settingChanges(tree.runs()[0].recipe, tree.runs()[1].recipe).size(), size_t(1));
     }
 
+    void unitsAreSaidOnce()
+    {
+        QCOMPARE(
+            changeText({ {}, QStringLiteral("0.5 dB"), QStringLiteral("27.9 dB") }), QStringLiteral("0.5 → 27.9 dB"));
+        QCOMPARE(changeText({ {}, QStringLiteral("999 kB"), QStringLiteral("1.02 MB") }),
+            QStringLiteral("999 kB → 1.02 MB"));
+        QCOMPARE(
+            changeText({ {}, QStringLiteral("27.9 dB"), QStringLiteral("exact") }), QStringLiteral("27.9 dB → exact"));
+        QCOMPARE(changeText({ {}, QStringLiteral("exact"), QStringLiteral("exact") }), QStringLiteral("exact"));
+    }
+
     /// What another exporter wrote larger does not become better by an edit.
     void sizesOfOtherWritersAreNotJudged()
     {

@@ -76,6 +76,29 @@ class TestStateViews : public QObject {
 private slots:
     void initTestCase() { setUpApplication(*qApp); }
 
+    /// Half a number reads as another one; titles yield.
+    void numbersOfWhatIfAreWhole()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        Recipe next = e.session.recipe().recipe();
+        next.perChannel = !next.perChannel;
+        e.session.recipe().apply(QStringLiteral("per channel"), next);
+        QVERIFY(e.settled());
+        e.window.showView(QStringLiteral("what-if"));
+        auto* panel = e.window.findChild<WhatIfPanel*>();
+        for (const int width : { 1000, 1280, 1600 }) {
+            e.window.resize(width, 800);
+            QCoreApplication::processEvents();
+            for (const QLabel* value : panel->findChildren<QLabel*>(QStringLiteral("summaryValue"))) {
+                QVERIFY2(
+                    value->width() >= value->fontMetrics().horizontalAdvance(value->text()), qPrintable(value->text()));
+                const QPoint right = value->mapTo(panel, QPoint(value->width(), 0));
+                QVERIFY(right.x() <= panel->width());
+            }
+        }
+    }
+
     /// Also if it was about to be painted anyway when the theme changed.
     void anotherThemeIsPainted()
     {

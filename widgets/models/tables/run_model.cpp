@@ -247,6 +247,16 @@ std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun
     return changes;
 }
 
+QString changeText(const NumberChange& change)
+{
+    if (change.before == change.after)
+        return change.after;
+    const auto unitOf = [](const QString& text) { return text.mid(text.lastIndexOf(u' ')); };
+    const bool once = change.before.contains(u' ') && unitOf(change.before) == unitOf(change.after);
+    const QString before = once ? change.before.chopped(unitOf(change.before).size()) : change.before;
+    return before + QStringLiteral(" → ") + change.after;
+}
+
 } // namespace qs
 
 #include "moc_run_model.cpp"

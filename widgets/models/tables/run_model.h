@@ -57,7 +57,7 @@ private:
     RunId m_best = 0;
 };
 
-/// What one number of two runs became: "0.5 → 27.9 dB".
+/// What one number of two runs became.
 struct NumberChange {
     QString title, before, after;
     int better = 0; ///< 1 improved, -1 got worse, 0 neither
@@ -65,5 +65,6 @@ struct NumberChange {
 };
 /// Output SQNR, accuracy or agreement, share of int8 MACs, file size: those that one of both has.
 std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun& after);
+QString changeText(const NumberChange& change); ///< "0.5 → 27.9 dB"; what it is where it did not change
 
 } // namespace qs

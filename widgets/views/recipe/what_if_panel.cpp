@@ -90,8 +90,7 @@ QWidget* WhatIfPanel::makeFooter()
     column->setSpacing(6);
     m_difference->setHorizontalSpacing(8);
     m_difference->setVerticalSpacing(2);
-    m_difference->setColumnStretch(0, 2);
-    m_difference->setColumnStretch(1, 3);
+    m_difference->setColumnStretch(0, 1); // what the numbers leave
     column->addLayout(m_difference);
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
@@ -143,8 +142,9 @@ void WhatIfPanel::refreshDifference()
         const int better = same ? 0 : change.better;
         const QString arrow = better > 0 ? QStringLiteral(" ▲") : better < 0 ? QStringLiteral(" ▼") : QString();
         const QString verdict = better > 0 ? tr("better") : better < 0 ? tr("worse") : QString();
-        auto* value = new ElidedLabel(Qt::ElideLeft, this); // what it is now stands at its end
-        value->setText(same ? change.after : change.before + QStringLiteral(" → ") + change.after + arrow);
+        auto* value = new QLabel(this); // whole: half a number reads as another one
+        value->setTextFormat(Qt::PlainText);
+        value->setText(same ? change.after : changeText(change) + arrow);
         value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
         value->setObjectName(QStringLiteral("summaryValue"));
         value->setToolTip(same          ? QString()

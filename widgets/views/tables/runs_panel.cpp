@@ -243,8 +243,7 @@ void RunsPanel::refreshComparison()
     QStringList lines { toQt(before->name) + QStringLiteral(" → ") + toQt(after->name) };
     QStringList whole;
     for (const NumberChange& change : numberChanges(*before, *after)) {
-        lines << QStringLiteral("%1: %2").arg(change.title,
-            change.before == change.after ? change.after : change.before + QStringLiteral(" → ") + change.after);
+        lines << QStringLiteral("%1: %2").arg(change.title, changeText(change));
         if (!change.note.isEmpty())
             whole << change.title + QStringLiteral(": ") + change.note;
     }
