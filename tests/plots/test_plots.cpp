@@ -450,7 +450,10 @@ void TestPlots::asksWhereToSave()
     }
     QVERIFY(window.findChild<QMessageBox*>()->text().contains("plot.txt.png"));
     delete window.findChild<QMessageBox*>();
-    new WriteGuard(&window, [](const QString& path) { return path.endsWith("input.png") ? "it is read" : ""; });
+    QStringList told;
+    new WriteGuard(
+        &window, [](const QString& path) { return path.endsWith("input.png") ? "it is read" : ""; },
+        [&told](const QString& path) { told << path; });
     QWidget plot(&window);
     for (const char* name : { "input.png", "other.png" }) {
         saveAs(&plot, "Save as PNG", "png", [&](const QString& path) {
@@ -463,6 +466,7 @@ void TestPlots::asksWhereToSave()
         QTRY_VERIFY(!plot.findChild<QFileDialog*>());
     }
     QCOMPARE(written, QStringList { folder.filePath("other.png") });
+    QCOMPARE(told, written);
     QCOMPARE(plot.findChild<QMessageBox*>()->text(), QStringLiteral("it is read"));
 }
 

@@ -141,6 +141,42 @@ private slots:
         QVERIFY(work.session.snapshot()->data);
     }
 
+    void whatIsSaidOfWritingIsOfTheLast()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(bothModels()));
+        const auto* status = work.window.statusBar()->findChild<QLabel*>();
+        const QString open = toQt(example("digits_qdq.onnx"));
+        exportReport(work.session, file("r.html"));
+        QVERIFY(work.idle());
+        QVERIFY(status->text().contains(QStringLiteral("r.html")));
+        exportReport(work.session, open);
+        QVERIFY(work.idle());
+        QVERIFY(work.window.errorBar().isVisible());
+        QVERIFY2(!status->text().contains(QStringLiteral("r.html")), qPrintable(status->text()));
+        exportReport(work.session, file("r2.html"));
+        QVERIFY(work.idle());
+        QVERIFY(!work.window.errorBar().isVisible());
+        openData(work.session, file("none.npz"));
+        QVERIFY(work.idle());
+        exportReport(work.session, file("r3.html"));
+        QVERIFY(work.idle());
+        QVERIFY(work.window.errorBar().isVisible()); // of the data, which is news still
+    }
+
+    void cancelledDoesNotNameEarlierNumbersAsItsOwn()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(bothModels()));
+        work.setPercentile(97);
+        work.session.run();
+        work.session.cancel();
+        QVERIFY(work.idle());
+        const QString text = work.window.statusBar()->findChild<QLabel*>()->text();
+        if (text.startsWith(QStringLiteral("Cancelled"))) // it may have been done before
+            QVERIFY2(text.contains(QStringLiteral("from before: Compared")), qPrintable(text));
+    }
+
     /// As they are in their files, when the work is given up.
     void editedModelsOpenAnew()
     {

@@ -7,20 +7,36 @@
 
 namespace qs {
 
-WriteGuard::WriteGuard(QWidget* of, Refusal refusal)
+WriteGuard::WriteGuard(QWidget* of, Refusal refusal, Written written)
     : QObject(of)
     , m_refusal(std::move(refusal))
+    , m_written(std::move(written))
 {
+}
+
+std::vector<const WriteGuard*> WriteGuard::around(const QWidget* widget)
+{
+    std::vector<const WriteGuard*> guards;
+    for (; widget; widget = widget->parentWidget())
+        for (const QObject* child : widget->children())
+            if (const auto* guard = dynamic_cast<const WriteGuard*>(child))
+                guards.push_back(guard);
+    return guards;
 }
 
 QString WriteGuard::refusal(const QWidget* widget, const QString& path)
 {
-    for (; widget; widget = widget->parentWidget())
-        for (const QObject* child : widget->children())
-            if (const auto* guard = dynamic_cast<const WriteGuard*>(child))
-                if (const QString text = guard->m_refusal(path); !text.isEmpty())
-                    return text;
+    for (const WriteGuard* guard : around(widget))
+        if (const QString text = guard->m_refusal(path); !text.isEmpty())
+            return text;
     return {};
+}
+
+void WriteGuard::tell(const QWidget* widget, const QString& path)
+{
+    for (const WriteGuard* guard : around(widget))
+        if (guard->m_written)
+            guard->m_written(path);
 }
 
 QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& proposed, const QString& filter,
@@ -43,7 +59,7 @@ void saveAs(
             path += QLatin1Char('.') + suffix;
         const QString refusal = WriteGuard::refusal(parent, path);
         if (refusal.isEmpty() && write(path))
-            return;
+            return WriteGuard::tell(parent, path);
         const QString text
             = refusal.isEmpty() ? QFileDialog::tr("%1 cannot be written; choose another folder.").arg(path) : refusal;
         auto* box = new QMessageBox(QMessageBox::Warning, QFileDialog::tr("Save"), text, QMessageBox::Ok, parent);

@@ -154,6 +154,7 @@ signals:
     /// The float model that was to be opened is quantized and the quantized one is not: what was open stays.
     void filesSwapped(const qs::Issue& issue);
     void written(const QString& path); ///< what was exported
+    void notWritten(); ///< an export or a project; failed() said why
     /// With setAsksForPictures(): all else of what was to be opened is open now.
     void picturesUndescribed(const qs::UndescribedPictures& pictures);
     void autoRunChanged(bool on);

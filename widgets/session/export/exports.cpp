@@ -19,7 +19,10 @@ void writeInJob(
         QS_CHECK(work(job));
         return std::function<void()>([&session, path] { emit session.written(path); });
     };
-    request.failed = [&session](const Issue& issue) { emit session.failed(issue); };
+    request.failed = [&session](const Issue& issue) {
+        emit session.failed(issue);
+        emit session.notWritten();
+    };
     session.jobs().start(std::move(request));
 }
 

@@ -81,6 +81,7 @@ void saveProject(Session& session, const QString& path, const QString& layout, c
     };
     request.failed = [&session, done](const Issue& issue) {
         emit session.failed(issue);
+        emit session.notWritten();
         if (done)
             done(false);
     };

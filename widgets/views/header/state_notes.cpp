@@ -56,6 +56,14 @@ QString statusText(const Session& session)
     return {};
 }
 
+QString cancelledText(const Session& session)
+{
+    const auto& comparison = session.snapshot()->comparison;
+    const bool earlier = comparison && !comparison->partial;
+    return (earlier ? QLabel::tr("Cancelled. Still shown from before: %1") : QLabel::tr("Cancelled. %1"))
+        .arg(statusText(session));
+}
+
 void addStateNotes(QWidget& window, Session& session, QLabel& status)
 {
     const auto dim = [&session, &status, plots = window.findChildren<PlotWidget*>()] {

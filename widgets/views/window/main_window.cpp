@@ -93,10 +93,13 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_agents(new AgentServing(session, this))
 {
     setObjectName(QStringLiteral("mainWindow"));
-    new WriteGuard(this, [this](const QString& path) {
-        const Status status = OpenWork(m_session).mayWrite(path);
-        return status.ok() ? QString() : issueHeadline(status.issue());
-    });
+    new WriteGuard(
+        this,
+        [this](const QString& path) {
+            const Status status = OpenWork(m_session).mayWrite(path);
+            return status.ok() ? QString() : issueHeadline(status.issue());
+        },
+        [this](const QString& path) { emit m_session.written(path); });
     setWindowTitle(QStringLiteral("Quantscope"));
     setAcceptDrops(true);
     setMinimumSize(640, 480);
@@ -187,22 +190,25 @@ void MainWindow::connectSession()
             m_errorBar->ask(issue, { { tr("Reload"), [this] { m_session.reload(); } } });
         else
             m_errorBar->showIssue(issue);
+        m_refusedWrite = false;
+        m_status->setText(statusText(m_session)); // what it said may be what the error is about
     });
+    });
+    connect(&m_session, &Session::notWritten, this, [this] { m_refusedWrite = true; });
     askForUndescribed(m_session, this);
     connect(new ChangedFiles(m_session, this), &ChangedFiles::changed, this, [this](const QString& path) {
         m_errorBar->ask(badInput("has been written anew since it was opened; what is shown is of the older file",
                             path.toStdString(), "reload to see what it is now"),
             { { tr("Reload"), [this] { m_session.reload(); } } });
     });
-    connect(&m_session, &Session::cancelled, this,
-        [this] { m_status->setText(tr("Cancelled. %1").arg(statusText(m_session))); });
+    connect(&m_session, &Session::cancelled, this, [this] { m_status->setText(cancelledText(m_session)); });
     connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
         if (m_memory == WindowMemory::Remembered && m_session.project() == path)
             m_recent.add(m_session.files(), path);
-        m_status->setText(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
+        tellWritten(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
     });
     connect(&m_session, &Session::written, this,
-        [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
+        [this](const QString& path) { tellWritten(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
     connect(&m_session, &Session::layoutFound, m_layout, [this](const QString& layout) {
         m_layout->showState(QByteArray::fromBase64(layout.section(kLayoutBorder, 0, 0).toLatin1()));
         m_graph->setViewState(layout.section(kLayoutBorder, 1));
@@ -234,6 +240,14 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
         if (m_memory == WindowMemory::Remembered && !m_session.guest())
             m_recent.add(m_session.files(), m_session.project()); // not what an edit makes of them
     }
+}
+
+/// That something could not be written before is no news any more.
+void MainWindow::tellWritten(const QString& text)
+{
+    m_status->setText(text);
+    if (std::exchange(m_refusedWrite, false))
+        m_errorBar->hide();
 }
 
 /// A second quantized model that was just chosen comes into sight, whatever the layout.

@@ -88,6 +88,7 @@ private:
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
     void showOther(const Snapshot& now);
+    void tellWritten(const QString& text);
     void refreshTitle();
     void saveProject(const QString& path, std::function<void(bool saved)> done = {});
     void openLanguageExample();
@@ -124,6 +125,7 @@ private:
     LessonRoom* m_lessons = nullptr;
     AgentServing* m_agents;
     bool m_docksShown = false;
+    bool m_refusedWrite = false; ///< is what the error bar says
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };
 

@@ -121,7 +121,7 @@ void MainWindow::buildLessons()
     stage.remembered = m_memory == WindowMemory::Remembered;
     m_lessons = new LessonRoom(m_session, *findChild<LessonPanel*>(), stage, this);
     connect(m_lessons, &LessonRoom::written, this,
-        [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
+        [this](const QString& path) { tellWritten(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
     connect(m_lessons, &LessonRoom::activeChanged, this, &MainWindow::refreshTitle);
     // What it set aside may have to be asked about.
     connect(m_unsaved, &UnsavedQuestion::askingAtOnce, m_lessons, &LessonRoom::leave);
