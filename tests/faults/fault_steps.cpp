@@ -36,7 +36,7 @@ Status openProject(const std::string& path)
     QS_TRY(const Project project, readProject(path));
     std::printf("%s\n", project.inputs.floatPath.c_str());
     const auto changed = changedFiles(project);
-    return changed.empty() ? Status() : badInput(changed.front());
+    return changed.empty() ? Status() : changed.front();
 }
 
 Status carriedOut(int argc, char** argv)

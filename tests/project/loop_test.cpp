@@ -328,6 +328,10 @@ private slots:
         QVERIFY(file.readAll().contains("\"float\": \"m.onnx\"")); // the folder may be moved
         QVERIFY(QFile::resize(QString::fromStdString(model), 100));
         QCOMPARE(changedFiles(*back).size(), size_t(1));
+        QCOMPARE(changedFiles(*back).front().file, model);
+        RunTree forgotten = back->runs;
+        forgotten.forgetNumbers(false);
+        QVERIFY(std::ranges::none_of(forgotten.runs(), [](const RecipeRun& run) { return run.numbers.has_value(); }));
         const OtherQuantized others[]
             = { { model, std::nullopt }, { {}, withRange(quantscopeRecipe(), "t", -1, 2) }, {} };
         for (const OtherQuantized& other : others) {

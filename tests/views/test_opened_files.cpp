@@ -141,6 +141,62 @@ private slots:
         QVERIFY(work.session.snapshot()->data);
     }
 
+    void replacedFilesOfAProjectAreTold_data()
+    {
+        QTest::addColumn<bool>("gone");
+        QTest::addColumn<bool>("edited");
+        QTest::newRow("replaced") << false << false;
+        QTest::newRow("replaced, edited before") << false << true;
+        QTest::newRow("gone, edited before") << true << true;
+    }
+
+    /// And what was known of the old one is not said of the new one.
+    void replacedFilesOfAProjectAreTold()
+    {
+        QFETCH(bool, gone);
+        QFETCH(bool, edited);
+        const QString quantized = file("qdq.onnx"), project = file("p.qscope");
+        QVERIFY(QFile::copy(toQt(example("digits_qdq.onnx")), quantized));
+        Inputs inputs = bothModels();
+        inputs.quantPath = quantized.toStdString();
+        Recipe before;
+        {
+            Work work(file("one"));
+            QVERIFY(work.open(inputs));
+            QVERIFY(QTest::qWaitFor([&] { return work.session.recipe().baseOrigin() == ValueOrigin::Imported; }));
+            QVERIFY(QTest::qWaitFor(
+                [&] { return work.session.runs().tree().runs().front().numbers->fileBytes.has_value(); }));
+            before = work.session.recipe().base();
+            if (edited)
+                work.setPercentile(97);
+            QVERIFY(work.saveTo(project));
+        }
+        QVERIFY(QFile::remove(quantized));
+        if (!gone)
+            QVERIFY(QFile::copy(toQt(example("digits_qdq_narrow.onnx")), quantized));
+        Work work(file("two"));
+        openProject(work.session, project);
+        QVERIFY(work.idle());
+        const auto* headline = work.window.errorBar().findChild<QLabel*>(QStringLiteral("errorHeadline"));
+        QVERIFY(work.window.errorBar().isVisible());
+        QVERIFY2(headline->text().startsWith(QStringLiteral("qdq.onnx: ")), qPrintable(headline->text()));
+        QVERIFY(headline->text().contains(gone ? QStringLiteral("is gone") : QStringLiteral("has changed")));
+        QVERIFY(work.session.snapshot()->floatModel);
+        if (gone)
+            return;
+        QVERIFY(QTest::qWaitFor(
+            [&] { return work.session.recipe().baseOrigin() == ValueOrigin::Imported && work.session.jobs().idle(); }));
+        QVERIFY(!(work.session.recipe().base() == before));
+        QCOMPARE(work.percentile() == 97.0, edited);
+        QVERIFY(work.window.errorBar().isVisible());
+        const RecipeRun& imported = work.session.runs().tree().runs().front();
+        QVERIFY(QTest::qWaitFor([&] {
+            const auto& numbers = work.session.runs().tree().find(imported.id)->numbers;
+            return numbers && numbers->fileBytes;
+        }));
+        QCOMPARE(int64_t(*work.session.runs().tree().find(imported.id)->numbers->fileBytes), QFile(quantized).size());
+    }
+
     void whatIsSaidOfWritingIsOfTheLast()
     {
         Work work(m_folder->path());

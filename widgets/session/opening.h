@@ -12,6 +12,11 @@
 
 namespace qs {
 
+/// A recipe of a quantized file that is read anew, and what the file said before.
+struct Reread {
+    Recipe edited, base;
+};
+
 /// Files that are being opened, and what goes with them.
 struct Opening {
     Inputs files; ///< without a recipe
@@ -30,7 +35,8 @@ struct Opening {
     std::map<std::string, FileMark> marks;
     QString project; ///< its path; empty: none
     QString layout;
-    std::vector<std::string> warnings;
+    std::vector<Issue> changed; ///< files that are not what they were when it was saved
+    std::optional<Reread> reread; ///< one of them is the quantized one: edits are done to the recipe that it has now
     // Of work that was kept:
     bool unsaved = false; ///< it is in no project file
     QString recovered; ///< the file it was kept in; empty: none

@@ -149,6 +149,7 @@ signals:
     void projectSaved(const QString& path);
     void layoutFound(const QString& layout); ///< of a project that was opened
     void projectOpened(const QString& path);
+    void filesChanged(const qs::Issue& issue); ///< of a project that was opened, since it was saved
     void recovered(const QString& path); ///< work that was kept is open again; it is unsaved still
     void workChanged(); ///< content(), or whether it is saved
     /// The float model that was to be opened is quantized and the quantized one is not: what was open stays.
@@ -177,9 +178,6 @@ private:
     void catchUp(const std::optional<Opening>& ended); ///< with edits of what stays open
     void adopt(const Opening& opening, const Snapshot& snapshot);
     void show(const SnapshotPtr& complete, const std::optional<RunNumbers>& numbers);
-    struct Reread {
-        Recipe edited, base; ///< before files were read again
-    };
     void readRecipe(); ///< of the quantized file that is open
     void editAgain(const Reread& before); ///< what was done to the recipe of the file before it was read again
     void findFileBytes();

@@ -118,7 +118,8 @@ Result<Built> carriedOut(BuildTask task, const BuildFn& build, const JobContext&
     std::vector<std::string> warnings;
     if (task.opening) {
         made.files = task.opening->files;
-        warnings = task.opening->warnings;
+        for (const Issue& issue : task.opening->changed)
+            warnings.push_back(issueText(issue));
     }
     Inputs asked = task.inputs;
     const auto tryIt = [&]() -> Result<SnapshotPtr> {
@@ -168,6 +169,26 @@ Issue refusal(const std::vector<Issue>& refused)
     for (const Issue& issue : refused)
         what += (&issue == refused.data() ? "" : "; ") + issueText(issue);
     return badInput(std::move(what));
+}
+
+/// What a project says of files that are others now: of those that could be opened.
+std::optional<Issue> changeIssue(const Opening& opening)
+{
+    std::vector<Issue> changed = opening.changed;
+    std::erase_if(changed, [&](const Issue& one) {
+        return std::ranges::find(opening.refused, one.file, &Issue::file) != opening.refused.end();
+    });
+    if (changed.empty())
+        return std::nullopt;
+    Issue issue = changed.front();
+    if (changed.size() > 1)
+        issue = badInput("these files are not what they were: ");
+    for (const Issue& one : changed)
+        if (changed.size() > 1)
+            issue.what += (&one == changed.data() ? "" : "; ") + issueText(one);
+    issue.remedy = "what is shown is of the files as they are now, and numbers of earlier runs on them are left out; "
+                   "bring the old ones back and open the project again, or save it to go on";
+    return issue;
 }
 
 /// The files of what is opened are in each other's place, and nobody said that they shall be.
@@ -324,8 +345,15 @@ void Session::tellOpened(const Opening& opening, bool untouched)
         emit recovered(opening.recovered);
     else if (!opening.project.isEmpty())
         emit projectOpened(opening.project);
-    if (!opening.refused.empty())
-        emit failed(refusal(opening.refused));
+    const std::optional<Issue> changed = changeIssue(opening);
+    if (!opening.refused.empty()) {
+        Issue issue = refusal(opening.refused);
+        if (changed)
+            issue.what += "; " + issueText(*changed);
+        emit failed(issue);
+    } else if (changed) {
+        emit filesChanged(*changed);
+    }
 }
 
 void Session::fail(const Issue& issue)
@@ -460,6 +488,8 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
         m_history.reset(opening.base);
         m_history.resumeLinks(opening.files.links);
     }
+    if (opening.reread)
+        m_reread = opening.reread;
     if (opening.otherModels || opening.anew) {
         m_kept.clear();
         m_estimate.forget();

@@ -360,17 +360,17 @@ Status markFiles(Project& project)
     return {};
 }
 
-std::vector<std::string> changedFiles(const Project& project)
+std::vector<Issue> changedFiles(const Project& project)
 {
-    std::vector<std::string> sentences;
+    std::vector<Issue> changed;
     for (const auto& [path, mark] : project.files) {
         const auto look = lookAt(path);
         if (!look) {
-            sentences.push_back(path + ": " + look.issue().what);
+            changed.push_back(badInput(look.issue().what, path));
             continue;
         }
         if (!*look) {
-            sentences.push_back(path + ": is gone since the project was saved");
+            changed.push_back(badInput("is gone since the project was saved", path));
             continue;
         }
         const FileMark& now = (*look)->mark;
@@ -378,11 +378,11 @@ std::vector<std::string> changedFiles(const Project& project)
             continue;
         const auto hash = hashFile(path, {});
         if (!hash)
-            sentences.push_back(path + ": " + hash.issue().what);
+            changed.push_back(badInput(hash.issue().what, path));
         else if (hash->hex() != mark.hash)
-            sentences.push_back(path + ": has changed since the project was saved; numbers of its runs are older");
+            changed.push_back(badInput("has changed since the project was saved", path));
     }
-    return sentences;
+    return changed;
 }
 
 std::string projectToJson(const Project& project, const std::string& path, StepPatches* known)

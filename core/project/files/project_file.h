@@ -41,8 +41,8 @@ struct Project {
 
 /// Fills in the marks of the files that the project names. Those whose size and time are as noted are not read again.
 Status markFiles(Project& project);
-/// Sentences on files that are not what they were when the project was saved.
-std::vector<std::string> changedFiles(const Project& project);
+/// The files that are not what they were when the project was saved.
+std::vector<Issue> changedFiles(const Project& project);
 
 /// JSON. Paths are written relative to the folder of `path` where they lie below it or beside it.
 /// `known` patches of its steps are not found again.

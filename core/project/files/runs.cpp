@@ -56,6 +56,13 @@ const RecipeRun* RunTree::find(RunId id) const
     return id == 0 || it == m_runs.end() ? nullptr : &*it;
 }
 
+void RunTree::forgetNumbers(bool importedOnly)
+{
+    for (RecipeRun& run : m_runs)
+        if (run.imported || !importedOnly)
+            run.numbers.reset();
+}
+
 RecipeRun* RunTree::at(RunId id) { return const_cast<RecipeRun*>(find(id)); }
 
 std::vector<RunId> RunTree::childrenOf(RunId parent) const

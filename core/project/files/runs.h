@@ -63,6 +63,7 @@ public:
     void rename(RunId id, std::string name);
     void annotate(RunId id, std::string note);
     void measured(RunId id, RunNumbers numbers);
+    void forgetNumbers(bool importedOnly); ///< which were measured on files that have changed since
     /// The same run with another recipe, which is not measured yet: a step of undo that took up another.
     void replaceRecipe(RunId id, Recipe recipe);
     /// Its children become those of its parent. The imported run stays.

@@ -4,6 +4,10 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/open_work.h"
 
+#include <QFileInfo>
+
+#include <algorithm>
+
 namespace qs {
 
 namespace {
@@ -21,13 +25,34 @@ Opening openingOf(const Session& session, const Project& project)
     return opening;
 }
 
+/// What the project says of files that are others now is not true any more: numbers of runs, the recipe read from the
+/// quantized file. Edits of that are done to the recipe which the file has now.
+void dropStale(Opening& opening, const Project& project)
+{
+    const auto changed = [&](const std::string& path) {
+        return !path.empty() && std::ranges::find(opening.changed, path, &Issue::file) != opening.changed.end();
+    };
+    const Inputs& files = project.inputs;
+    const bool quantized = changed(files.quantPath);
+    const bool others
+        = std::ranges::any_of(opening.changed, [&](const Issue& one) { return one.file != files.quantPath; });
+    if (quantized || others)
+        opening.runs.forgetNumbers(!others);
+    if (!quantized || project.base.origin != ValueOrigin::Imported || !QFileInfo::exists(toQt(files.quantPath)))
+        return;
+    opening.reread = Reread { opening.recipe, project.base.recipe };
+    opening.base = { quantscopeRecipe(), ValueOrigin::Preset };
+    opening.recipe = opening.base.recipe;
+    opening.steps = {};
+}
+
 void openSaved(Session& session, const QString& path, const std::vector<Issue>& refused, bool lost)
 {
     session.lookAt(Session::tr("Open %1").arg(fileName(path.toStdString())),
         [&session, path, refused, lost](const JobContext&) -> Result<std::function<void()>> {
             QS_TRY(const Project project, readProject(path.toStdString()));
-            const auto warnings = changedFiles(project);
-            return std::function<void()>([&session, path, refused, lost, project, warnings] {
+            const auto changed = changedFiles(project);
+            return std::function<void()>([&session, path, refused, lost, project, changed] {
                 Opening opening = openingOf(session, project);
                 opening.project = lost || project.recovery ? QString() : path;
                 if (project.recovery) {
@@ -38,8 +63,9 @@ void openSaved(Session& session, const QString& path, const std::vector<Issue>& 
                     opening.recovered = path;
                     opening.unsaved = true;
                 }
-                opening.warnings = warnings;
+                opening.changed = changed;
                 opening.refused = refused;
+                dropStale(opening, project);
                 session.open(opening);
             });
         });

@@ -191,8 +191,12 @@ void MainWindow::connectSession()
         else
             m_errorBar->showIssue(issue);
         m_refusedWrite = false;
+        m_changedProject.clear();
         m_status->setText(statusText(m_session)); // what it said may be what the error is about
     });
+    connect(&m_session, &Session::filesChanged, this, [this](const Issue& issue) {
+        m_errorBar->showIssue(issue);
+        m_changedProject = m_session.project();
     });
     connect(&m_session, &Session::notWritten, this, [this] { m_refusedWrite = true; });
     askForUndescribed(m_session, this);
@@ -205,6 +209,7 @@ void MainWindow::connectSession()
     connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
         if (m_memory == WindowMemory::Remembered && m_session.project() == path)
             m_recent.add(m_session.files(), path);
+        m_refusedWrite = m_refusedWrite || !std::exchange(m_changedProject, {}).isEmpty(); // it is as the files are now
         tellWritten(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
     });
     connect(&m_session, &Session::written, this,
@@ -234,7 +239,8 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     if (now == before)
         return;
     showOther(*now);
-    if (!(now->inputs.asked() == before->inputs.asked()))
+    const bool staysTrue = !m_changedProject.isEmpty() && m_changedProject == m_session.project();
+    if (!staysTrue && !(now->inputs.asked() == before->inputs.asked()))
         m_errorBar->hide(); // what it says may be of files that were left out of what is shown, until something else is
     if (!now->comparison || !now->comparison->partial) {
         if (m_memory == WindowMemory::Remembered && !m_session.guest())

@@ -126,6 +126,7 @@ private:
     AgentServing* m_agents;
     bool m_docksShown = false;
     bool m_refusedWrite = false; ///< is what the error bar says
+    QString m_changedProject; ///< whose files are said to have changed there; empty: something else is said
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };
 
