@@ -245,6 +245,28 @@ private slots:
         QCOMPARE(changeText({ {}, QStringLiteral("exact"), QStringLiteral("exact") }), QStringLiteral("exact"));
     }
 
+    void numbersOfOtherDataAreNoGain()
+    {
+        const RunTree tree = someRuns();
+        RecipeRun before = tree.runs()[0];
+        const RecipeRun& after = tree.runs()[1];
+        before.numbers->measuredOn = "others.npz\n\n0\n8\nsimulated";
+        const auto changes = numberChanges(before, after);
+        QCOMPARE(changes[0].title, QStringLiteral("Output SQNR"));
+        QCOMPARE(changes[0].before, QStringLiteral("other data"));
+        QCOMPARE(changes[0].after, QStringLiteral("27.9 dB"));
+        QCOMPARE(changes[0].better, 0);
+        QVERIFY(changes[0].note.contains(toQt(before.name)));
+        QCOMPARE(changes[1].before, QStringLiteral("other data"));
+        before.numbers->measuredOn = after.numbers->measuredOn + "\nlogits:classes";
+        QVERIFY(numberChanges(before, after)[0].before != QStringLiteral("0.5 dB"));
+        RecipeRun unlabelled = after; // no accuracy there: that of other data says nothing of it
+        unlabelled.numbers->measuredOn = "unlabelled.npz";
+        unlabelled.numbers->accuracy.reset();
+        for (const NumberChange& change : numberChanges(after, unlabelled))
+            QVERIFY(change.title != QStringLiteral("Accuracy"));
+    }
+
     /// What another exporter wrote larger does not become better by an edit.
     void sizesOfOtherWritersAreNotJudged()
     {

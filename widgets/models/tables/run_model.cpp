@@ -217,6 +217,20 @@ void RunModel::setRuns(const RunTree& tree)
     }
 }
 
+namespace {
+
+/// What stands for a number of a run that was measured otherwise, since no gain lies between both; empty: it was not.
+QString measuredOtherwise(const Numbers& before, const Numbers& after)
+{
+    constexpr int kLastOfData = 3; ///< line of RunNumbers::measuredOn
+    if (!before || !after || before->measuredOn == after->measuredOn)
+        return {};
+    const auto data = [](const Numbers& n) { return toQt(n->measuredOn).section(u'\n', 0, kLastOfData); };
+    return data(before) == data(after) ? RunModel::tr("other arithmetic") : RunModel::tr("other data");
+}
+
+} // namespace
+
 std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun& after)
 {
     const RunDifference difference = runDifference(before, after);
@@ -227,13 +241,21 @@ std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun
             changes.push_back({ title, from, to, better, note });
     };
     const auto &a = before.numbers, &b = after.numbers;
-    add(RunModel::tr("Output SQNR"), sqnrText(a), sqnrText(b), sign(difference.outputSqnrDb, true));
-    const bool labelled = (a && a->accuracy) || (b && b->accuracy);
+    const QString otherwise = measuredOtherwise(a, b);
+    const auto addMeasured = [&](const QString& title, const QString& from, const QString& to, int better) {
+        if (otherwise.isEmpty())
+            add(title, from, to, better);
+        else if (to != absentText())
+            add(title, otherwise, to, 0,
+                RunModel::tr("%1 was measured on something else, so no difference is told.").arg(toQt(before.name)));
+    };
+    addMeasured(RunModel::tr("Output SQNR"), sqnrText(a), sqnrText(b), sign(difference.outputSqnrDb, true));
+    const bool labelled = (a && a->accuracy && otherwise.isEmpty()) || (b && b->accuracy);
     if (labelled)
-        add(RunModel::tr("Accuracy"), shareText(a, &RunNumbers::accuracy), shareText(b, &RunNumbers::accuracy),
+        addMeasured(RunModel::tr("Accuracy"), shareText(a, &RunNumbers::accuracy), shareText(b, &RunNumbers::accuracy),
             sign(difference.accuracy, true));
     else
-        add(RunModel::tr("Same top-1"), shareText(a, &RunNumbers::top1Agreement),
+        addMeasured(RunModel::tr("Same top-1"), shareText(a, &RunNumbers::top1Agreement),
             shareText(b, &RunNumbers::top1Agreement), sign(difference.top1Agreement, true));
     add(RunModel::tr("int8 MACs"), shareText(a, &RunNumbers::quantizedMacShare),
         shareText(b, &RunNumbers::quantizedMacShare), sign(difference.quantizedMacShare, true));
