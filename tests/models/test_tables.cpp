@@ -179,6 +179,31 @@ private slots:
         QCOMPARE(text.section(u'\n', 1, 1), QStringLiteral("27.93452\t0.1\t123456789\t-3.25e-09"));
     }
 
+    /// What reads it wants numbers, and nothing where there is none.
+    void copiedCellsAreNumbersOrEmpty()
+    {
+        TensorModel model;
+        SnapshotPtr made = fake::comparison();
+        auto snapshot = std::make_shared<Snapshot>(*made);
+        ActivationRow& row = snapshot->comparison->activations[0];
+        row.noise.clipping = 0.25;
+        row.noise.rounding = 0.5;
+        row.noise.weights = 0;
+        row.noise.inherited = 0.25;
+        row.clippedFraction.reset();
+        snapshot->comparison->activations[1].noise = {};
+        model.setSnapshot(snapshot);
+        int noise = 0;
+        while (model.column(noise).kind != ColumnKind::Split)
+            ++noise;
+        const QString text = tableText(model, { 0, 1 }, { noise, model.columnOf(Metric::Clipped) }, TableFormat::Tsv);
+        const QStringList lines = text.split(u'\n');
+        QCOMPARE(lines[0], QStringLiteral("noise clipping\tnoise rounding\tnoise weights\tnoise inherited\tclipped"));
+        QCOMPARE(lines[1], QStringLiteral("0.25\t0.5\t0\t0.25\t"));
+        QVERIFY2(lines[2].startsWith(QStringLiteral("\t\t\t\t")), qPrintable(lines[2]));
+        QVERIFY(tableText(model, { 0 }, { noise }, TableFormat::Markdown).contains(QStringLiteral("| noise |")));
+    }
+
     void copy()
     {
         TensorModel model;

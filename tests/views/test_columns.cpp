@@ -92,6 +92,32 @@ private slots:
         QTRY_VERIFY(table->rowAt(1) > 0);
     }
 
+    void copiesWhatIsChosenInTheTableWithTheFocus()
+    {
+        Shown shown;
+        MainWindow& window = shown.window;
+        window.resize(1600, 1000);
+        QVERIFY(shown.open());
+        const auto copied = [] { return QGuiApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts); };
+        QTableView* tensors = window.tensors().table();
+        tensors->setFocus();
+        tensors->selectAll();
+        QTest::keyClick(tensors, Qt::Key_C, Qt::ControlModifier);
+        QCOMPARE(copied().size(), 13);
+        QVERIFY(copied()[0].startsWith(QStringLiteral("tensor\t")));
+        tensors->selectionModel()->setCurrentIndex(
+            tensors->model()->index(2, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        QTest::keyClick(tensors, Qt::Key_C, Qt::ControlModifier);
+        QCOMPARE(copied().size(), 2);
+        window.showView(QStringLiteral("weights"));
+        QTableView* weights = window.findChild<TablePanel*>(QStringLiteral("weights"))->table();
+        weights->setFocus();
+        QTRY_COMPARE(QApplication::focusWidget(), weights);
+        window.actions().find(QStringLiteral("edit.copyTsv"))->action()->trigger();
+        QCOMPARE(copied().size(), 12);
+        QVERIFY2(copied()[0].startsWith(QStringLiteral("weight\t")), qPrintable(copied()[0]));
+    }
+
     void columnsFollowTheirTexts()
     {
         Shown shown;

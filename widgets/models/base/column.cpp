@@ -16,6 +16,8 @@ QVariant headerData(const ColumnSpec& spec, int role)
         return spec.toolTip;
     case Qt::TextAlignmentRole:
         return alignmentOf(spec.kind);
+    case PartsRole:
+        return spec.parts.isEmpty() ? QVariant() : spec.parts;
     default:
         return {};
     }

@@ -4,6 +4,7 @@
 #include "core/analysis/rows/comparison.h"
 
 #include <QString>
+#include <QStringList>
 #include <QVariant>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ enum TableRole {
     StripRole, ///< QVariantList of doubles: badness by channel
     RowRole, ///< row in the comparison (size_t as quint64)
     FilterRole, ///< text that the filter field searches
+    PartsRole, ///< QStringList of a header: what the numbers of SplitRole are called; invalid = the cell is one value
     OwnRole, ///< the first that a model may give a meaning of its own
 };
 
@@ -58,6 +60,7 @@ struct ColumnSpec {
     bool ofOther = false; ///< nothing without a second quantized model
     bool (*when)(const Comparison&) = nullptr; ///< of what comparisons it says anything; null: of all
     bool stays = false; ///< is left out last where there is no room
+    QStringList parts = {}; ///< of a split, which is copied as so many columns
 };
 
 /// What a cell says. Text and sort key follow from certain values of the row; cells are the same where these are equal.

@@ -127,7 +127,8 @@ TensorModel::Columns TensorModel::qualityColumns() const
         { { tr("noise"),
               tr("Where the squared error comes from: clipping, rounding, the node's own quantized weights "
                  "(estimated), inherited from before. Sorted by the share of clipping."),
-              QStringLiteral("noisenoi"), Split, kDown },
+              QStringLiteral("noisenoi"), Split, kDown, true, {}, false, nullptr, false,
+              { tr("clipping"), tr("rounding"), tr("weights"), tr("inherited") } },
             cell<R>(
                 noiseText, [](const auto& shares) { return shares ? Number(shares->clipping) : Number(); },
                 noiseShares),

@@ -11,10 +11,11 @@
 #include "widgets/views/base/unit_actions.h"
 
 #include <QActionGroup>
+#include <QApplication>
 #include <QClipboard>
 #include <QEvent>
-#include <QGuiApplication>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -36,6 +37,7 @@ constexpr int kFilterWidth = 130, kLeastFilter = 60; ///< font units
 class Table : public QTableView {
 public:
     using QTableView::QTableView;
+    std::function<void()> copy; ///< the base class knows only of one cell
 
 protected:
     void focusInEvent(QFocusEvent* event) override
@@ -106,6 +108,7 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
 
 void TablePanel::buildTable()
 {
+    static_cast<Table*>(m_table)->copy = [this] { copyChosen(); };
     m_table->setModel(m_proxy);
     m_table->setAccessibleName(header()->title());
     m_table->setShowGrid(false);
@@ -382,24 +385,50 @@ void TablePanel::walk(int step)
     m_table->setCurrentIndex(m_proxy->index(row, 0));
 }
 
-void TablePanel::copyRows(TableFormat format) const
+std::vector<int> TablePanel::chosenInOrder() const
 {
-    std::vector<int> rows, columns;
+    std::vector<int> rows;
     for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
         rows.push_back(index.row());
     std::sort(rows.begin(), rows.end());
+    return rows;
+}
+
+void TablePanel::copyRows(TableFormat format) const
+{
+    std::vector<int> rows = chosenInOrder();
     if (rows.size() <= 1) {
         rows.clear();
         for (int row = 0; row < m_proxy->rowCount(); ++row)
             rows.push_back(row);
     }
+    copy(rows, format);
+}
+
+void TablePanel::copyChosen() const
+{
+    if (const std::vector<int> rows = chosenInOrder(); !rows.empty())
+        copy(rows, TableFormat::Tsv);
+}
+
+void TablePanel::copy(const std::vector<int>& rows, TableFormat format) const
+{
+    std::vector<int> columns;
     const QHeaderView* sections = m_table->horizontalHeader();
     for (int visual = 0; visual < sections->count(); ++visual) {
         const int column = sections->logicalIndex(visual);
         if (m_widths->chosen(column))
             columns.push_back(column);
     }
-    QGuiApplication::clipboard()->setText(tableText(*m_proxy, rows, columns, format));
+    QApplication::clipboard()->setText(tableText(*m_proxy, rows, columns, format));
+}
+
+TablePanel* TablePanel::inFocus()
+{
+    QWidget* at = QApplication::focusWidget();
+    while (at && !qobject_cast<TablePanel*>(at))
+        at = at->parentWidget();
+    return qobject_cast<TablePanel*>(at);
 }
 
 void TablePanel::focusFilter()

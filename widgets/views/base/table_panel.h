@@ -49,6 +49,8 @@ public:
     /// Selects the next (+1) or previous (-1) row of the list as it is sorted and filtered.
     void walk(int step);
     void copyRows(TableFormat format) const; ///< chosen rows, or all when at most one is chosen
+    void copyChosen() const; ///< chosen rows as TSV
+    static TablePanel* inFocus(); ///< null: something else has the focus
     void focusFilter();
     /// Leaves the nodes of the chosen rows in float, or quantizes them again; false where there are none.
     bool toggleNodes();
@@ -69,6 +71,8 @@ protected:
 private:
     void buildTable();
     void buildHeader();
+    std::vector<int> chosenInOrder() const; ///< as they are shown
+    void copy(const std::vector<int>& rows, TableFormat format) const;
     void follow(const Place& place);
     void keepRowsWhole();
     void reveal();

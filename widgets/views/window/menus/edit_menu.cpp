@@ -71,13 +71,17 @@ void addUndo(QMenu* menu, QUndoStack& stack)
     menu->addSeparator();
 }
 
+/// Of the table that has the focus.
 void addCopying(QMenu* menu, TablePanel* tensors)
 {
-    addEntry(menu, QStringLiteral("edit.copyTsv"), tr("Copy tensors as &TSV"),
-        { QKeySequence(QStringLiteral("Ctrl+Shift+C")) }, tensors, [tensors] { tensors->copyRows(TableFormat::Tsv); });
-    addEntry(menu, QStringLiteral("edit.copyMarkdown"), tr("Copy tensors as &Markdown"),
-        { QKeySequence(QStringLiteral("Ctrl+Alt+C")) }, tensors,
-        [tensors] { tensors->copyRows(TableFormat::Markdown); });
+    const auto copy = [tensors](TableFormat format) {
+        const TablePanel* focused = TablePanel::inFocus();
+        (focused ? focused : tensors)->copyRows(format);
+    };
+    addEntry(menu, QStringLiteral("edit.copyTsv"), tr("Copy table as &TSV"),
+        { QKeySequence(QStringLiteral("Ctrl+Shift+C")) }, tensors, [copy] { copy(TableFormat::Tsv); });
+    addEntry(menu, QStringLiteral("edit.copyMarkdown"), tr("Copy table as &Markdown"),
+        { QKeySequence(QStringLiteral("Ctrl+Alt+C")) }, tensors, [copy] { copy(TableFormat::Markdown); });
 }
 
 void addFinding(QMenu* menu, const WindowParts& parts)
