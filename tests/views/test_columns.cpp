@@ -118,6 +118,36 @@ private slots:
         QVERIFY2(copied()[0].startsWith(QStringLiteral("weight\t")), qPrintable(copied()[0]));
     }
 
+    void escapeClearsTheFilter()
+    {
+        Shown shown;
+        Session& session = shown.session;
+        MainWindow& window = shown.window;
+        window.resize(1600, 1000);
+        QVERIFY(shown.open());
+        TablePanel& panel = window.tensors();
+        window.showView(panel.objectName());
+        panel.focusFilter();
+        auto* filter = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+        QVERIFY(filter);
+        QTest::keyClicks(filter, QStringLiteral("conv_3"));
+        QCOMPARE(panel.table()->model()->rowCount(), 1);
+        const auto said = [&] { // over the table
+            const auto labels = panel.header()->findChildren<QLabel*>();
+            return std::ranges::any_of(
+                labels, [](const QLabel* label) { return label->text().contains(QStringLiteral("the selected one")); });
+        };
+        session.selection().selectActivation(3);
+        QVERIFY(!said());
+        session.selection().selectActivation(4);
+        QVERIFY(said());
+        QTest::keyClick(filter, Qt::Key_Escape);
+        QVERIFY(filter->text().isEmpty());
+        QCOMPARE(panel.table()->model()->rowCount(), 12);
+        QVERIFY(!said());
+        QCOMPARE(panel.table()->currentIndex().data(RowRole).toULongLong(), 4ULL);
+    }
+
     void columnsFollowTheirTexts()
     {
         Shown shown;

@@ -26,6 +26,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -40,6 +41,14 @@ public:
     std::function<void()> copy; ///< the base class knows only of one cell
 
 protected:
+    void keyPressEvent(QKeyEvent* event) override
+    {
+        if (!event->matches(QKeySequence::Copy))
+            return QTableView::keyPressEvent(event);
+        copy();
+        event->accept();
+    }
+
     void focusInEvent(QFocusEvent* event) override
     {
         const QModelIndex before = currentIndex();
@@ -205,6 +214,7 @@ void TablePanel::buildHeader()
     m_filter->setClearButtonEnabled(true);
     m_filter->setMaximumWidth(fontUnits(fontMetrics(), kFilterWidth));
     m_filter->setMinimumWidth(fontUnits(fontMetrics(), kLeastFilter));
+    m_filter->installEventFilter(this);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
         m_following = true; // rows that go would move the current one, which nobody asked for
         m_proxy->setFilterWords(words);
@@ -239,6 +249,15 @@ QWidget* TablePanel::makeFooter()
 
 bool TablePanel::eventFilter(QObject* watched, QEvent* event)
 {
+    // Else Escape, in a window that uses it, would cancel what runs.
+    const bool key = event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress;
+    if (watched == m_filter && key && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape
+        && !m_filter->text().isEmpty()) {
+        event->accept();
+        if (event->type() == QEvent::KeyPress)
+            m_filter->clear();
+        return true;
+    }
     if (watched == m_table->viewport() && (event->type() == QEvent::Resize || event->type() == QEvent::Show)) {
         m_widths->fit();
         keepRowsWhole();
@@ -333,9 +352,16 @@ void TablePanel::follow(const Place& place)
 {
     const auto row = m_setup.rowOf ? m_setup.rowOf(place) : std::nullopt;
     QItemSelectionModel* selection = m_table->selectionModel();
-    if (!row || *row >= size_t(m_setup.model->rowCount()))
+    if (!row || *row >= size_t(m_setup.model->rowCount())) {
+        if (std::exchange(m_chosenHidden, false))
+            showInfo();
         return selection->clear();
+    }
     const QModelIndex index = m_proxy->mapFromSource(m_setup.model->index(int(*row), 0));
+    if (m_chosenHidden != !index.isValid()) {
+        m_chosenHidden = !index.isValid();
+        showInfo();
+    }
     if (!index.isValid())
         return selection->clear();
     if (selection->currentIndex().row() != index.row() || !selection->isRowSelected(index.row())) {
@@ -444,7 +470,9 @@ void TablePanel::showInfo()
     if (!text.isEmpty())
         text += orderText();
     if (m_proxy->hiddenRows() > 0)
-        text += tr(" · %1 hidden by the filter").arg(m_proxy->hiddenRows());
+        text += (m_chosenHidden ? tr(" · %1 hidden by the filter, also the selected one")
+                                : tr(" · %1 hidden by the filter"))
+                    .arg(m_proxy->hiddenRows());
     if (m_session.numbers().stale() && m_proxy->rowCount() > 0)
         text += text.isEmpty() ? tr("before the changes") : tr(" · before the changes");
     const QString names = m_setup.names ? m_setup.names(snapshot) : QString();

@@ -106,6 +106,7 @@ private:
     std::function<void()> m_fillFooter; ///< empty without a footer
     bool m_sharedByHand = false; ///< the user moved the line between the table and what stands beside it
     std::vector<bool> m_meaningful; ///< by column, as it was shown last
+    bool m_chosenHidden = false; ///< what is selected has a row that the filter hides
     bool m_following = false; ///< the selection leads, not the user
 };
 
