@@ -155,6 +155,8 @@ void LessonStageTest::hiddenPanels()
     QVERIFY(image && image->params.scale.front() != scale);
     QVERIFY(!isThere("inspector") && !isThere("tensors") && isThere("distribution") && isThere("lesson"));
     QVERIFY(isThere("graphCover")); // it has scales at its edges
+    const auto why = [&] { return example.window.findChild<QLabel*>(QStringLiteral("graphCover"))->text(); };
+    QVERIFY(why().contains(QStringLiteral("this step")));
     LessonAnswer wrong;
     wrong.text = "12";
     QVERIFY(!lesson.answers(wrong));
@@ -162,8 +164,10 @@ void LessonStageTest::hiddenPanels()
     lesson.panel.findChild<QLineEdit*>(QStringLiteral("lessonNumber"))->clear();
     QVERIFY2(lesson.answers(lesson.reference()), qPrintable(lesson.run.shown().told));
     QVERIFY(!isThere("inspector") && isThere("graphCover")); // the next answer stands there, too
+    QVERIFY2(why().contains(QStringLiteral("the next step")), qPrintable(why()));
     QVERIFY(lesson.click("lessonNext"));
     QVERIFY(!isThere("inspector") && isThere("graphCover"));
+    QVERIFY(why().contains(QStringLiteral("this step")));
     QVERIFY(lesson.click("lessonShow"));
     QVERIFY(isThere("inspector") && isThere("tensors") && isThere("lesson") && !isThere("graphCover"));
     lesson.run.goTo(1);

@@ -266,6 +266,7 @@ void LessonRoom::arrange()
         m_arranged = wanted;
         m_stage.arrange(wanted.first, wanted.second);
     }
+    m_stage.sayWhyHidden(m_run->shown().answered);
     m_stage.raise(QStringLiteral("lesson"));
 }
 

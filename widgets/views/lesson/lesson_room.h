@@ -22,6 +22,7 @@ struct LessonStage {
     std::function<std::function<void()>()> keepLayout; ///< gives what restores the panels as they stand now
     /// The layout Teach with these panels, and without those.
     std::function<void(const QStringList& panels, const QStringList& hidden)> arrange;
+    std::function<void(bool next)> sayWhyHidden; ///< this step asks for what panels show, or only the next one
     std::function<void(const QString& panel)> raise; ///< without taking the focus
     std::function<void()> forgetTyped; ///< in panels about the recipe, and not applied
     std::function<void()> showFirstRows; ///< of tables, as far as what is selected stays in sight

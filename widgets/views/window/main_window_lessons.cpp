@@ -31,12 +31,11 @@ namespace qs {
 
 namespace {
 
-/// Stands before the graph while a step asks for what it shows at its nodes and edges.
+/// Stands before the graph while a step, or the next one, asks for what it shows at its nodes and edges.
 class GraphCover : public QLabel {
 public:
     explicit GraphCover(QWidget& graph)
-        : QLabel(
-            MainWindow::tr("The graph shows what this step asks for. It comes back once the answer is known."), &graph)
+        : QLabel(&graph)
     {
         setObjectName(QStringLiteral("graphCover"));
         setAlignment(Qt::AlignCenter);
@@ -107,6 +106,12 @@ void MainWindow::buildLessons()
         };
         m_layout->applyTeach(names(panels), names(hidden));
         coverGraph(*m_graph, hidden.contains(QStringLiteral("graph")));
+    };
+    stage.sayWhyHidden = [this](bool next) {
+        if (auto* cover = m_graph->findChild<QLabel*>(QStringLiteral("graphCover"), Qt::FindDirectChildrenOnly))
+            cover->setText(next
+                    ? tr("The graph shows what the next step asks for, too. It comes back once that is answered.")
+                    : tr("The graph shows what this step asks for. It comes back once the answer is known."));
     };
     stage.raise = [this](const QString& panel) { m_layout->front(panel); };
     stage.forgetTyped = [this] {
