@@ -279,7 +279,10 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     }
     if (!o.shards.calibrated.empty())
         QS_CHECK(takeCalibration(task.inputs, o.shards.calibrated, task.work));
-    QS_TRY(const Quantization made, quantizeModel(task.inputs, task.work));
+    const auto quantized = quantizeModel(task.inputs, task.work);
+    if (!quantized)
+        return blamedOnData(quantized.issue(), task.inputs.model->graph, o.data.spec);
+    const Quantization& made = *quantized;
     task.warnings.insert(task.warnings.end(), made.warnings.begin(), made.warnings.end());
     if (!quantizesAnything(made))
         task.warnings.push_back("the recipe quantizes nothing of this model");

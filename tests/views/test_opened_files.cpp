@@ -141,6 +141,31 @@ private slots:
         QVERIFY(work.session.snapshot()->data);
     }
 
+    void errorsNameTheFileThatIsWrong()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(floatAndData()));
+        work.setPercentile(97); // a recipe that nobody chose would be left out
+        const auto* headline = work.window.errorBar().findChild<QLabel*>(QStringLiteral("errorHeadline"));
+        const Graph& graph = work.session.snapshot()->floatModel->graph();
+        const auto feed = work.session.snapshot()->data->feed(0);
+        QVERIFY(feed.ok());
+        const Shape shape = feed->inputs[0].shape();
+        const std::vector<float> values(size_t(feed->inputs[0].count()), std::nanf(""));
+        auto npz = NpzWriter::create(file("nan.npz").toStdString(), { graph.value(graph.inputs().front()).name }, 1);
+        QVERIFY(npz.ok());
+        QVERIFY(npz->add(0, { Tensor::of<float>(shape, values) }).ok());
+        QVERIFY(npz->finish().ok());
+        openData(work.session, file("nan.npz"));
+        QVERIFY(work.idle());
+        QVERIFY2(headline->text().startsWith(QStringLiteral("nan.npz")), qPrintable(headline->text()));
+        Work other(file("other"));
+        const auto* remedy = other.window.errorBar().findChild<QLabel*>(QStringLiteral("errorRemedy"));
+        openFloat(other.session, file("none.onnx"));
+        QVERIFY(other.idle());
+        QVERIFY2(remedy->text().contains(file("none.onnx")), qPrintable(remedy->text()));
+    }
+
     void replacedFilesOfAProjectAreTold_data()
     {
         QTest::addColumn<bool>("gone");

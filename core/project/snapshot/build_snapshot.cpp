@@ -141,9 +141,12 @@ Status quantize(Steps& s)
         return {};
     const QuantizationKey key { *quantizable(s.next), *asked.recipe, asked.rangesPath, asked.calibrationCache };
     const auto make = [&]() -> Status {
-        QS_TRY(QuantizedModel made, quantizedModel(key, s.context));
-        s.next.quantization = s.next.caches.quantization = std::move(made.quantization);
-        s.next.quantFile = std::move(made.model);
+        auto made = quantizedModel(key, s.context);
+        if (!made)
+            return blamedOnData(std::move(made).issue(), s.next.floatFile->graph(),
+                asked.calibration.spec.empty() ? asked.data.spec : asked.calibration.spec);
+        s.next.quantization = s.next.caches.quantization = std::move(made->quantization);
+        s.next.quantFile = std::move(made->model);
         return {};
     };
     return s.step(&StepKeys::quantization, key, make, &Snapshot::quantization, &Snapshot::quantFile);

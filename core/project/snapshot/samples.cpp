@@ -105,6 +105,14 @@ Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, con
     return data;
 }
 
+Issue blamedOnData(Issue issue, const Graph& graph, const std::string& spec)
+{
+    const auto isIt = [&](ValueId id) { return graph.value(id).name == issue.tensor; };
+    if (!issue.tensor.empty() && !spec.empty() && std::ranges::any_of(graph.inputs(), isIt))
+        issue.file = spec;
+    return issue;
+}
+
 size_t classesOf(const Plan& plan)
 {
     const auto& outputs = plan.graph().outputs();

@@ -22,6 +22,9 @@ Result<std::shared_ptr<const DataSource>> openDataFor(
 /// Opens data for the inputs of the float model.
 Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context);
 
+/// What is wrong with a value that comes from the data is the matter of their file, `spec`, not of the model's.
+Issue blamedOnData(Issue issue, const Graph& graph, const std::string& spec);
+
 /// As the file says, else the model, else the data.
 Result<std::shared_ptr<const ClassNames>> findClassNames(const ClassNamesKey& key);
 

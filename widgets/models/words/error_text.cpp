@@ -11,6 +11,8 @@ namespace qs {
 
 namespace {
 
+constexpr std::string_view kCheckPath = "check the path"; ///< remedy where a file is not there
+
 QString sentence(QString text)
 {
     text = text.trimmed();
@@ -54,7 +56,12 @@ QString issueHeadline(const Issue& issue)
     return places.join(QStringLiteral(", ")) + QStringLiteral(": ") + (what.endsWith(u'.') ? what : what + u'.');
 }
 
-QString issueRemedy(const Issue& issue) { return sentence(inWindowWords(toQt(issue.remedy))); }
+QString issueRemedy(const Issue& issue)
+{
+    const QString remedy = inWindowWords(toQt(issue.remedy));
+    const bool whole = issue.remedy == kCheckPath && !issue.file.empty(); // the headline has the name alone
+    return sentence(whole ? remedy + QStringLiteral(": ") + toQt(issue.file) : remedy);
+}
 
 QString issueDetails(const Issue& issue)
 {
