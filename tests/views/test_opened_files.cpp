@@ -258,6 +258,30 @@ private slots:
             QVERIFY2(text.contains(QStringLiteral("from before: Compared")), qPrintable(text));
     }
 
+    void recentFilesAreWholeWhereThereIsRoom()
+    {
+        RecentFiles recent;
+        recent.clear();
+        Inputs inputs = bothModels();
+        inputs.quantPath = "/models/micro_kws/" + std::string(60, 'q') + ".onnx";
+        recent.add(inputs);
+        inputs.quantPath = "/models/micro_kws/q.onnx";
+        recent.add(inputs);
+        StartPage page(recent);
+        page.resize(1260, 700);
+        page.show();
+        for (const auto* button : page.findChildren<ElidedButton*>())
+            QTRY_VERIFY2(button->width() >= button->fontMetrics().horizontalAdvance(button->text()),
+                qPrintable(button->text() + QString::number(button->width())));
+        page.setLessons({ { QStringLiteral("f"), QStringLiteral("Scale and zero point"),
+            QStringLiteral("15 minutes, 1 of 10 steps done") } });
+        for (const QLabel* text : page.findChildren<QLabel*>(QStringLiteral("startText")))
+            QVERIFY(text->width() <= 700 * text->fontMetrics().height() / 10); // lines stay readable
+        const auto* lesson = page.findChildren<ElidedButton*>().back();
+        QTRY_VERIFY(lesson->width() >= lesson->fontMetrics().horizontalAdvance(lesson->text()));
+        recent.clear();
+    }
+
     /// As they are in their files, when the work is given up.
     void editedModelsOpenAnew()
     {

@@ -76,6 +76,24 @@ class TestStateViews : public QObject {
 private slots:
     void initTestCase() { setUpApplication(*qApp); }
 
+    void undoIsWholeWhereThereIsRoom()
+    {
+        Example e;
+        e.window.resize(2400, 1000);
+        QVERIFY(e.ready());
+        Recipe next = e.session.recipe().recipe();
+        next.perChannel = !next.perChannel;
+        e.session.recipe().apply(QStringLiteral("Weights of a very long list of nodes per channel or not"), next);
+        QVERIFY(e.settled());
+        QPushButton* undo
+            = buttonNamed(e.window, QStringLiteral("Undo Weights of a very long list of nodes per channel or not"));
+        QVERIFY(undo);
+        const int text = undo->fontMetrics().horizontalAdvance(undo->text());
+        QTRY_VERIFY2(undo->width() >= text, qPrintable(QString::number(undo->width())));
+        e.window.resize(1000, 1000);
+        QTRY_VERIFY(undo->width() < text);
+    }
+
     /// Half a number reads as another one; titles yield.
     void numbersOfWhatIfAreWhole()
     {

@@ -271,6 +271,19 @@ void HeaderStrip::fit()
     m_calibration->setVisible(!m_calibration->text().isEmpty() && fresh && take(least));
     const bool canUndo = m_session.recipe().stack().canUndo();
     m_undo->setVisible(canUndo && take(fresh ? least : m_undo->sizeHint().width()));
+    letUndoGrow();
+}
+
+/// Where all the rest is whole, too, what would be undone is.
+void HeaderStrip::letUndoGrow()
+{
+    m_undo->setMostWidth(0);
+    layout()->invalidate();
+    const int search = units(kSearchWidth) - m_search->sizeHint().width(); // up to its greatest width
+    const int whole = layout()->sizeHint().width() + m_files->sizeHint().width() + std::max(search, 0);
+    if (whole > width())
+        m_undo->setMostWidth(kUndoWidth);
+    layout()->invalidate();
 }
 
 void HeaderStrip::refreshNote()

@@ -36,6 +36,7 @@ private:
     void refreshNote();
     void refreshCalibration();
     void fit();
+    void letUndoGrow();
     int units(int wanted) const; ///< pixels
 
     Session& m_session;

@@ -23,9 +23,10 @@ namespace qs {
 
 namespace {
 
-constexpr int kColumnWidth = 320; ///< font units, of recent files and of lessons
+constexpr int kColumnWidth = 460; ///< font units, of recent files and of lessons, beside each other
 constexpr int kLeastRecent = 220; ///< the same; names of files in it can still be told apart
-constexpr int kMostWidth = 680; ///< font units, of all
+constexpr int kMostWidth = 960; ///< font units, of all
+constexpr int kTextWidth = 680; ///< the same, of sentences: longer lines are hard to read
 constexpr int kMargin = 10; ///< pixels at the sides
 
 QLabel* label(const QString& text, const char* name, QWidget* parent)
@@ -33,6 +34,7 @@ QLabel* label(const QString& text, const char* name, QWidget* parent)
     auto* widget = new QLabel(text, parent);
     widget->setObjectName(QLatin1String(name));
     widget->setWordWrap(true);
+    widget->setMaximumWidth(fontUnits(parent->fontMetrics(), kTextWidth));
     return widget;
 }
 
@@ -109,8 +111,6 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     m_lessons->setAlignment(Qt::AlignTop);
     column->addLayout(m_lists);
     column->addStretch(3);
-    auto* page = new QWidget(this);
-    page->setMaximumWidth(fontUnits(fontMetrics(), kMostWidth));
     column->setContentsMargins(0, 0, 0, 0);
     m_page->setLayout(column);
     auto* row = new QHBoxLayout(this);
@@ -121,12 +121,19 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     refresh();
 }
 
+/// Wider than its sentences where names of files or lessons are.
+void StartPage::fitPage()
+{
+    const bool lists = m_besideLessons || !m_recent.entries().empty();
+    m_page->setMaximumWidth(fontUnits(fontMetrics(), lists ? kMostWidth : kTextWidth));
+}
+
 /// As many buttons in a row as there is room for: panels may leave little.
 void StartPage::resizeEvent(QResizeEvent* event)
 {
     QFrame::resizeEvent(event);
     const int spacing = std::max(m_grid->horizontalSpacing(), 0);
-    const int room = std::min(width() - 2 * kMargin, fontUnits(fontMetrics(), kMostWidth));
+    const int room = std::min(width() - 2 * kMargin, fontUnits(fontMetrics(), kTextWidth));
     int most = 0;
     for (size_t perRow = m_buttons.size(); perRow > 0 && most == 0; --perRow) {
         std::vector<int> widths(perRow);
@@ -175,6 +182,9 @@ void StartPage::showData(const QString& path)
 void StartPage::setLessons(const std::vector<StartLesson>& lessons)
 {
     emptyLayout(*m_lessons);
+    m_besideLessons = !lessons.empty();
+    m_lists->setStretch(1, m_besideLessons ? 1 : 0);
+    refresh();
     if (lessons.empty())
         return;
     m_lessons->addWidget(label(tr("Lessons"), "panelTitle", this));
@@ -215,7 +225,7 @@ void StartPage::refresh()
         button->setProperty("link", true);
         button->setAutoDefault(true);
         const Inputs& inputs = entry.inputs;
-        button->setMostWidth(kColumnWidth);
+        button->setMostWidth(m_besideLessons ? kColumnWidth : kMostWidth);
         button->setToolTip(!entry.project.isEmpty()
                 ? entry.project
                 : toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath));

@@ -54,6 +54,8 @@ private:
     RecentFiles& m_recent;
     std::vector<QPushButton*> m_buttons;
     int m_perRow = 0;
+    bool m_besideLessons = false; ///< the recent files
+    QWidget* m_page; ///< all, in the middle
     QGridLayout* m_grid; ///< of the buttons
     QWidget* m_data; ///< what is said of data without a model
     ElidedLabel* m_dataName;
