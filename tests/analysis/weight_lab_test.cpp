@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lab/weight_lab.h"
-#include "core/analysis/measure/channel_major.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/match/graph/canonical.h"
 #include "core/quant/params/weights.h"
 #include "core/quant/write/quantizer.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
 #include "tests/support/tensors.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/rounded_weights.h"
 
-#include "core/analysis/measure/channel_major.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/pairs/weight_elements.h"
 #include "core/graph/draft.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

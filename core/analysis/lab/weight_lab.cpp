@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lab/weight_lab.h"
 
-#include "core/analysis/measure/channel_major.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/parallel.h"
 #include "core/prepare/prepare.h"
@@ -9,6 +8,7 @@
 #include "core/quant/correct/layers.h"
 #include "core/quant/params/weights.h"
 #include "core/quant/weight_only/block_codes.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/input_sums.h"
 
-#include "core/analysis/measure/channel_major.h"
 #include "core/data/sample_hash.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

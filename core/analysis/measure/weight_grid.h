@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/measure/channel_major.h"
 #include "core/match/alignment.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/quant_params.h"
 
 #include <span>

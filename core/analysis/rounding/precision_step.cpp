@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/precision_step.h"
 
-#include "core/analysis/measure/channel_major.h"
 #include "core/analysis/rounding/relative_distance.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

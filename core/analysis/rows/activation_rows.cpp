@@ -226,6 +226,24 @@ ValueId comparedValue(const Graph& graph, const PairPlan& plan)
     return !outputs.empty() && outputs[0].valid() ? outputs[0] : plan.y;
 }
 
+/// What is counted in any order.
+void fillShared(const PairPlan& plan, PairShared& shared, ActivationRow& row)
+{
+    const std::lock_guard lock(shared.mutex);
+    row.shape = shared.shape;
+    row.floatHistogram = shared.histograms.x;
+    row.quantHistogram = shared.histograms.y;
+    row.errorHistogram = shared.histograms.error;
+    row.beforeHistogram = shared.histograms.before;
+    if (plan.maskedScores)
+        row.lowestUnmasked = lowestUnmasked(row.floatHistogram);
+    if (!row.dynamic)
+        row.inherited = shared.histograms.inherited;
+    if (plan.codes.valid() && row.params.perTensor())
+        row.usedCodes
+            = static_cast<double>(shared.codes.count()) / double(row.params.codes().high - row.params.codes().low + 1);
+}
+
 } // namespace
 
 void fillActivations(const ComparePair& pair, const Measured& m, Comparison& result)
@@ -273,20 +291,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
             row.nodeSqnrDb = powerRatioDb(t.node.xx, t.node.nodeEe);
             row.nodeExact = t.node.nodeEe == 0;
         }
-        PairShared& shared = *m.shared[i];
-        const std::lock_guard lock(shared.mutex);
-        row.shape = shared.shape;
-        row.floatHistogram = shared.histograms.x;
-        if (plan.maskedScores)
-            row.lowestUnmasked = lowestUnmasked(row.floatHistogram);
-        row.quantHistogram = shared.histograms.y;
-        row.errorHistogram = shared.histograms.error;
-        row.beforeHistogram = shared.histograms.before;
-        if (!row.dynamic)
-            row.inherited = shared.histograms.inherited;
-        if (plan.codes.valid() && row.params.perTensor())
-            row.usedCodes = static_cast<double>(shared.codes.count())
-                / double(row.params.codes().high - row.params.codes().low + 1);
+        fillShared(plan, *m.shared[i], row);
         result.activations.push_back(std::move(row));
     }
     IncreaseFinder(fg, result.activations).fill();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/weight_rows.h"
 
-#include "core/analysis/measure/channel_major.h"
 #include "core/analysis/measure/pair_memory.h"
 #include "core/analysis/measure/weight_grid.h"
 #include "core/analysis/pairs/body_pairs.h"
@@ -14,6 +13,7 @@
 #include "core/kernels/statistics/bins.h"
 #include "core/match/graph/canonical.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/measure/channel_major.h"
+#include "core/tensor/channel_major.h"
 
 #include <algorithm>
 
