@@ -79,13 +79,13 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
 {
     Measured& m = *m_shared.measured;
     const size_t slices = feed.slicesOf(whole.n);
-    const bool integer = params.codes().high > params.codes().low && !params.scale.empty();
-    const PairQuantizer quantizer = integer ? quantizerOf(params, 0) : PairQuantizer {};
+    const bool known = hasKnownCodes(params) && !params.scale.empty();
+    const PairQuantizer quantizer = known ? quantizerOf(params, 0) : PairQuantizer {};
     const size_t axis = std::min<size_t>(size_t(params.axis.value_or(1)), shape.empty() ? 0 : shape.size() - 1);
     size_t inner = 1;
     for (size_t d = axis + 1; d < shape.size(); ++d)
         inner *= size_t(shape[d]);
-    whole.quantizer = integer ? &quantizer : nullptr;
+    whole.quantizer = known ? &quantizer : nullptr;
     const auto own = dynamicQuantizer(m_shared.pair->quantPlan->graph(), m.pairs[index], whole.x, whole.n);
     for (size_t s = 0; s < slices; ++s) {
         PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, counts, m_scratch);

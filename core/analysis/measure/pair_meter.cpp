@@ -14,6 +14,12 @@ namespace {
 constexpr size_t kBlock = 32768; ///< elements that stay in the second cache from the sums to the histograms
 constexpr size_t kInheritedElements = 4096; ///< of a run are enough for means by bin
 
+int32_t zeroPointOf(const QuantParams& params, size_t channel)
+{
+    const auto& zeros = params.zeroPoint;
+    return zeros.empty() ? 0 : zeros[std::min(channel, zeros.size() - 1)];
+}
+
 } // namespace
 
 void PairHistograms::merge(const PairHistograms& other)
@@ -27,9 +33,15 @@ void PairHistograms::merge(const PairHistograms& other)
 
 PairQuantizer quantizerOf(const QuantParams& params, size_t channel)
 {
-    const auto& zeros = params.zeroPoint;
-    return { params.scale[channel], zeros.empty() ? 0 : zeros[std::min(channel, zeros.size() - 1)],
-        int32_t(params.codes().low), int32_t(params.codes().high) };
+    const CodeValues codes = codeValues(params.dtype);
+    return { params.scale[channel], zeroPointOf(params, channel), int32_t(codes.low), int32_t(codes.high),
+        isInteger(params.dtype) ? DType::Undefined : params.dtype };
+}
+
+bool hasKnownCodes(const QuantParams& params)
+{
+    const CodeValues codes = codeValues(params.dtype);
+    return codes.high > codes.low && (isInteger(params.dtype) || (codes.low < 0 && params.blockSize == 0));
 }
 
 PairMeter::PairMeter(PairSums& sums, PairHistograms* histograms, Counts counts, std::vector<float>& scratch)
@@ -74,10 +86,12 @@ void PairMeter::countInherited(const PairRun& block, size_t begin, size_t stride
 
 void PairMeter::addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner)
 {
+    PairQuantizer quantizer = quantizerOf(params, 0);
     for (size_t i = 0, n = 0; inner > 0 && i < run.n; i += n) {
         n = std::min(inner - (offset + i) % inner, run.n - i); // a sample may end within a channel
         const size_t channel = std::min(((offset + i) / inner) % channels, params.scale.size() - 1);
-        const PairQuantizer quantizer = quantizerOf(params, channel);
+        quantizer.scale = params.scale[channel];
+        quantizer.zeroPoint = zeroPointOf(params, channel);
         addPairSums(m_sums, m_extremes,
             { run.x + i, run.y + i, run.p ? run.p + i : nullptr, n, run.quantizer ? &quantizer : nullptr,
                 run.activation });

@@ -19,6 +19,8 @@ struct PairHistograms {
 
 /// The quantizer of one channel, or of the whole tensor.
 PairQuantizer quantizerOf(const QuantParams& params, size_t channel);
+/// It can be said what such codes do to a value: whole numbers, and float8 and float4 with a sign and not in blocks.
+bool hasKnownCodes(const QuantParams& params);
 
 /// Sums and histograms of one pair and sample, block by block, so that each value is read from far away once.
 class PairMeter {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/fill_rows.h"
 
+#include "core/analysis/measure/pair_meter.h"
 #include "core/analysis/pairs/float_activation.h"
 #include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/graph/handed_on.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,18 +75,31 @@ double meanScaleSquare(const QuantParams& params)
     return sum / static_cast<double>(params.scale.size());
 }
 
+/// Of values that lie evenly in each power of two, where these are neither cut off nor too small: the mean square over
+/// the mean of step²/12. The step is 1/2^digits of the power.
+double idealOfFloats(DType type)
+{
+    constexpr double kMeanSquare = 7.0 / 3; // over 1 ... 2
+    double nextToOne = 2; // the smallest value above 1
+    for (int code = 0; code < 1 << dtypeBits(type); ++code)
+        if (const double v = double(smallFloatToFloat(type, uint8_t(code))); v > 1)
+            nextToOne = std::min(nextToOne, v);
+    const double step = nextToOne - 1;
+    return 10 * std::log10(kMeanSquare * 12 / (step * step));
+}
+
 void fillOwnQuantizer(const PairPlan& plan, const PairSums& s, ActivationRow& row)
 {
     const auto n = static_cast<double>(s.count);
-    const bool integer = !row.params.scale.empty() || row.dynamic;
-    if (integer && isInteger(row.params.dtype)) {
+    const bool quantized = !row.params.scale.empty() || row.dynamic, known = hasKnownCodes(row.params);
+    if (quantized && known) {
         row.localSqnrDb = powerRatioDb(s.xx, s.localEe);
         row.localExact = s.localEe == 0;
     }
     if (plan.ownQuantizer) {
         row.qdqSqnrDb = powerRatioDb(s.pp, s.qdqEe);
         row.qdqExact = s.qdqEe == 0;
-        if (isInteger(row.params.dtype))
+        if (known)
             row.clippedFraction = static_cast<double>(s.clipped) / n;
     }
     row.noise = { s.rounding / n, s.clipping / n, s.inherited / n, 0.0 };
@@ -96,9 +111,12 @@ void fillOwnQuantizer(const PairPlan& plan, const PairSums& s, ActivationRow& ro
 void fillParameters(const PairPlan& plan, double dynamicScaleSquare, ActivationRow& row)
 {
     double step2 = 0;
-    if (plan.dynamicScale.valid())
+    if (!isInteger(row.params.dtype)) {
+        if (hasKnownCodes(row.params) && row.signalPower.value_or(0) > 0)
+            row.idealSqnrDb = idealOfFloats(row.params.dtype);
+    } else if (plan.dynamicScale.valid())
         step2 = dynamicScaleSquare;
-    else if (!row.params.scale.empty() && isInteger(row.params.dtype))
+    else if (!row.params.scale.empty())
         step2 = meanScaleSquare(row.params);
     if (step2 > 0 && row.signalPower)
         row.idealSqnrDb = powerRatioDb(*row.signalPower, step2 / 12);
@@ -283,7 +301,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         if (t.sums.count > 0) {
             fillOwnQuantizer(plan, t.sums, row);
             fillParameters(plan, t.scaleSquare, row);
-            if (row.quantizer)
+            if (row.quantizer && isInteger(row.params.dtype)) // steps of floats do not follow the range
                 fillOwnRanges(m, i, t.sums, row);
         }
         fillLost(plan, row);

@@ -59,7 +59,7 @@ bool exceedsRange(const ActivationRow& row)
 {
     if (!row.range || !row.floatRange || row.params.scale.empty())
         return false;
-    const double half = double(*std::ranges::max_element(row.params.scale)) / 2;
+    const double half = isInteger(row.params.dtype) ? double(*std::ranges::max_element(row.params.scale)) / 2 : 0;
     return row.floatRange->first < row.range->first - half || row.floatRange->second > row.range->second + half;
 }
 
@@ -69,15 +69,19 @@ bool clippingDominates(const ActivationRow& row)
         && row.noise.clipping.value_or(0) > row.noise.rounding.value_or(0);
 }
 
+double unusedDb(const ActivationRow& row)
+{
+    const double used = widthWithZero(*row.floatRange);
+    const double whole = row.range->second - row.range->first;
+    const double wider = used > 0 && whole > 0 ? 20 * std::log10(whole / used) : 0;
+    return isInteger(row.params.dtype) ? wider : std::min(wider, *row.idealSqnrDb - *row.localSqnrDb);
+}
+
 std::optional<double> wastedDb(const ActivationRow& row)
 {
     if (!hasOwnRange(row) || exceedsRange(row))
         return std::nullopt;
-    const double used = widthWithZero(*row.floatRange);
-    const double whole = row.range->second - row.range->first;
-    if (used <= 0 || whole <= 0)
-        return std::nullopt;
-    const double wasted = 20 * std::log10(whole / used);
+    const double wasted = unusedDb(row);
     return wasted < kWastedDb || *row.localSqnrDb > kGoodDb ? std::nullopt : std::optional(wasted);
 }
 
@@ -85,9 +89,7 @@ Number growthDb(const ActivationRow& row)
 {
     if (!row.increaseDb || !hasOwnRange(row))
         return row.increaseDb;
-    const double used = widthWithZero(*row.floatRange);
-    const double whole = row.range->second - row.range->first;
-    const double unused = used > 0 && whole > 0 ? 20 * std::log10(whole / used) : 0;
+    const double unused = unusedDb(row);
     return *row.increaseDb + (unused >= kWastedDb ? unused : 0);
 }
 

@@ -16,8 +16,11 @@ double widthWithZero(const std::pair<double, double>& range);
 bool hasOwnRange(const ActivationRow& row);
 /// The values behind the tensor's own quantizer, which cuts at the ends of its range; as observed without one.
 std::optional<std::pair<double, double>> passedRange(const ActivationRow& row);
-/// The float model's values reach beyond the representable range by more than half a step.
+/// The float model's values reach beyond the representable range by more than half a step (of floats: at all).
 bool exceedsRange(const ActivationRow& row);
+/// What the range of the data would give over a wider one, dB: the steps of whole numbers follow the range; floats only
+/// lose what is too small for them.
+double unusedDb(const ActivationRow& row);
 /// The representable range is far wider than the data: dB that are wasted; nothing below kWastedDb.
 std::optional<double> wastedDb(const ActivationRow& row);
 /// The increase over what the data permit: increaseDb takes the tensor's own scale for granted, so what a range of at

@@ -121,6 +121,8 @@ bool cutsForNext(const ActivationRow& row)
 /// What the range of the data would give over what there is, dB.
 double gainOfDataRange(const ActivationRow& row)
 {
+    if (!isInteger(row.params.dtype)) // any range that holds the data without what is too small
+        return row.idealSqnrDb.value_or(0) - row.localSqnrDb.value_or(0);
     const double used = widthWithZero(*row.floatRange);
     const auto codes = row.params.codes();
     const double step = used / std::max<double>(double(codes.high) - double(codes.low), 1);
@@ -179,9 +181,9 @@ std::string clippingSummary(const ActivationRow& row)
         ? fmt::format("{} of the values are clipped.", percentText(clipped))
         : std::string("The float model's values do not fit the range, though the quantized model's hardly reach it.");
     return fmt::format("{} The range is {:.4g} … {:.4g}, the data reach {:.4g} … {:.4g}. "
-                       "This quantizer alone leaves {:.1f} dB where its scale allows {:.1f} dB.",
+                       "This quantizer alone leaves {:.1f} dB where its {} allows {:.1f} dB.",
         share, row.range->first, row.range->second, row.floatRange->first, row.floatRange->second, *row.localSqnrDb,
-        *row.idealSqnrDb);
+        isInteger(row.params.dtype) ? "scale" : "type", *row.idealSqnrDb);
 }
 
 } // namespace
@@ -235,8 +237,8 @@ namespace {
 /// By what the range is wider than the data; 0 where that is not known.
 double excessOf(const ActivationRow& row)
 {
-    const double used = hasOwnRange(row) && !exceedsRange(row) ? widthWithZero(*row.floatRange) : 0;
-    return used > 0 ? (row.range->second - row.range->first) / used : 0;
+    const bool inside = hasOwnRange(row) && !exceedsRange(row) && widthWithZero(*row.floatRange) > 0;
+    return inside ? std::pow(10.0, unusedDb(row) / 20) : 0;
 }
 
 /// Most ranges are far wider than the data: found with other ones.
@@ -281,6 +283,8 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
             "The data use {} of the range {:.4g} … {:.4g}. With the range that was observed, this quantizer would make "
             "{:.1f} dB less noise.",
             percentText(used / whole), row.range->first, row.range->second, *wasted);
+        if (!isInteger(row.params.dtype))
+            f.summary += " Values so near to zero lie between the last codes before it, or become zero.";
         if (row.usedCodes)
             f.evidence.push_back(evidence("used_codes", *row.usedCodes));
         f.evidence.push_back(evidence("gain_db", *wasted, "dB"));

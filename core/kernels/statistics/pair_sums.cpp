@@ -257,9 +257,7 @@ PairRun partOf(const PairRun& run, size_t begin, size_t n)
 /// Moves the noise of what lies beyond the quantizer's range from rounding to clipping.
 void splitByRange(PairSums& s, const PairRun& run)
 {
-    const double scale = run.quantizer->scale, zeroPoint = run.quantizer->zeroPoint;
-    const double lowest = scale * (run.quantizer->low - zeroPoint) - scale / 2;
-    const double highest = scale * (run.quantizer->high - zeroPoint) + scale / 2;
+    const double lowest = run.quantizer->lowest(), highest = run.quantizer->highest();
     if (!(s.lowA < lowest || s.highA > highest))
         return;
     if (run.p) {
@@ -278,16 +276,30 @@ void mergeExtremes(PairExtremes& a, const PairExtremes& b)
     a.highError = std::max(a.highError, b.highError);
 }
 
+/// What vectors do not do: codes that are not equally far apart.
+void addLocalOnGrid(PairSums& s, const PairRun& run)
+{
+    for (size_t i = 0; i < run.n; ++i) {
+        const double local = double(run.quantizer->dequantized(run.x[i])) - run.x[i];
+        s.localEe += local * local;
+    }
+}
+
 /// Whole vectors of finite elements; false, and nothing added, when one is not. `taken` = how many elements.
 bool addFinite(PairSums& sums, PairExtremes& extremes, const PairRun& run, size_t& taken)
 {
     PairSums s;
     PairExtremes found;
-    taken = HWY_DYNAMIC_DISPATCH(sumVectors)(s, found, run);
+    const bool uneven = run.quantizer && !run.quantizer->isEven();
+    PairRun even = run;
+    even.quantizer = uneven ? nullptr : run.quantizer;
+    taken = HWY_DYNAMIC_DISPATCH(sumVectors)(s, found, even);
     if (!std::isfinite(s.xx + s.yy + s.pp))
         return false;
     if (run.quantizer)
         splitByRange(s, partOf(run, 0, taken));
+    if (uneven)
+        addLocalOnGrid(s, partOf(run, 0, taken));
     sums.merge(s);
     mergeExtremes(extremes, found);
     return true;

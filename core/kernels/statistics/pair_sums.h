@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/tensor/dtype.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,6 +14,15 @@ struct PairQuantizer {
     float scale = 1;
     int32_t zeroPoint = 0;
     int32_t low = 0, high = 255; ///< codes
+    /// Float8 or float4: codes stand for the finite values of that type, `low` and `high` are its ends. Else whole
+    /// numbers.
+    DType grid = DType::Undefined;
+
+    bool isEven() const { return grid == DType::Undefined; }
+    /// What lies beyond these is clipped: half a step beyond the ends, of floats the ends themselves.
+    double lowest() const { return double(scale) * (double(low) - zeroPoint) - (isEven() ? double(scale) / 2 : 0); }
+    double highest() const { return double(scale) * (double(high) - zeroPoint) + (isEven() ? double(scale) / 2 : 0); }
+    float dequantized(float x) const; ///< DQ(Q(x))
 };
 
 /// What stands between p and the quantizer: Relu and Clip as bounds.

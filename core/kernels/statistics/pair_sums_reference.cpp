@@ -2,6 +2,7 @@
 #include "core/kernels/statistics/pair_sums.h"
 
 #include "core/base/rounding.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,15 +33,17 @@ void PairSums::merge(const PairSums& o)
     nodeEe += o.nodeEe;
 }
 
+float PairQuantizer::dequantized(float x) const
+{
+    if (!isEven())
+        return scale * smallFloatToFloat(grid, floatToSmallFloat(grid, x / scale, true));
+    return dequantizeOne(quantizeOne(x, scale, zeroPoint, low, high), scale, zeroPoint);
+}
+
 void addPairSumsReference(PairSums& s, PairExtremes& extremes, const PairRun& run)
 {
     const PairQuantizer* const quantizer = run.quantizer;
-    double lowest = 0, highest = 0;
-    if (quantizer) {
-        const double scale = quantizer->scale;
-        lowest = scale * (double(quantizer->low) - quantizer->zeroPoint) - scale / 2;
-        highest = scale * (double(quantizer->high) - quantizer->zeroPoint) + scale / 2;
-    }
+    const double lowest = quantizer ? quantizer->lowest() : 0, highest = quantizer ? quantizer->highest() : 0;
     for (size_t i = 0; i < run.n; ++i) {
         const float x = run.x[i], y = run.y[i], p = run.p ? run.p[i] : y;
         if (run.error)
@@ -74,9 +77,7 @@ void addPairSumsReference(PairSums& s, PairExtremes& extremes, const PairRun& ru
         (outside ? s.clipping : s.rounding) += error * (yd - a);
         s.clipped += outside;
         if (quantizer) {
-            const int32_t code
-                = quantizeOne(x, quantizer->scale, quantizer->zeroPoint, quantizer->low, quantizer->high);
-            const double local = dequantizeOne(code, quantizer->scale, quantizer->zeroPoint) - xd;
+            const double local = quantizer->dequantized(x) - xd;
             s.localEe += local * local;
         }
     }

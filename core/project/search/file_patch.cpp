@@ -67,7 +67,7 @@ bool FilePatch::isPair(uint32_t index) const
 {
     const Quantizer& q = quantizer(index);
     return !q.dynamic && !q.dequantize.empty() && !q.params.scale.empty() && q.params.blockSize == 0
-        && !q.logicalCodes.valid() && isInteger(q.params.dtype)
+        && !q.logicalCodes.valid() && (isInteger(q.params.dtype) || q.params.perTensor())
         && (!q.quantize.valid() || isQuantizeLinear(m_plan.graph().node(q.quantize)));
 }
 
@@ -121,6 +121,10 @@ std::set<uint32_t> FilePatch::sharing(uint32_t index) const
 QuantParams FilePatch::rangeParams(uint32_t index, double low, double high) const
 {
     QuantParams next = quantizer(index).params;
+    if (!isInteger(next.dtype)) { // the largest value becomes the largest code, and zero stays zero
+        next.scale = { float(std::max(std::fabs(low), std::fabs(high)) / codeValues(next.dtype).high) };
+        return next;
+    }
     const bool symmetric = isSymmetric(next);
     ScaleRules rules;
     rules.type = next.dtype;
@@ -173,14 +177,17 @@ Status FilePatch::setParams(uint32_t index, const QuantParams& next)
     std::vector<int32_t> zeros = next.zeroPoint;
     zeros.resize(next.scale.size(), 0);
     m_draft.setConstant(base + "_scale", realTensor(scale->dtype(), shape, next.scale));
-    m_draft.setConstant(base + "_zero_point", codeTensor(next.dtype, shape, zeros));
+    const bool integer = isInteger(next.dtype); // a zero point of floats is zero, and tells the type
+    if (integer)
+        m_draft.setConstant(base + "_zero_point", codeTensor(next.dtype, shape, zeros));
     std::vector<NodeId> nodes = q.dequantize;
     if (q.quantize.valid())
         nodes.push_back(q.quantize);
     for (const NodeId id : nodes) {
         DraftNode& node = m_draft.nodes[id.index()];
         setInput(node, 1, base + "_scale");
-        setInput(node, 2, base + "_zero_point");
+        if (integer)
+            setInput(node, 2, base + "_zero_point");
         if (next.axis) {
             node.attributes.set("axis", *next.axis);
             node.attributesChanged = true;

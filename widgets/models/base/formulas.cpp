@@ -119,7 +119,7 @@ QString addedFormula(const ActivationRow& row, const Comparison& comparison)
 QString idealFormula(const ActivationRow& row)
 {
     QStringList lines { tr("ideal = %1").arg(toQt(definition::kIdeal.formula)) };
-    if (row.idealSqnrDb && row.signalPower && row.params.perTensor())
+    if (row.idealSqnrDb && row.signalPower && row.params.perTensor() && isInteger(row.params.dtype))
         lines << QStringLiteral("= 10·log10(%1 / (%2² / 12)) = %3")
                      .arg(numberText(row.signalPower), numberText(row.params.scale.front()),
                          decibelText(row.idealSqnrDb));
