@@ -144,10 +144,18 @@ private:
             const DType type = constant ? constant->dtype() : plan.facts().of(id).dtype;
             if (view && view->ofValue(id) && (constant || dtypeBits(type) < 16))
                 continue; // codes, and what they were made from or become
+            if (view && constant && servesQuantizers(graph, *view, id))
+                continue; // scales and zero points, which go with the quantizers
             const bool weight = constant != nullptr;
             if (const auto precision = precisionOf(type))
                 see(*precision, !weight, view == nullptr);
         }
+    }
+
+    static bool servesQuantizers(const Graph& graph, const QuantView& view, ValueId id)
+    {
+        const auto& uses = graph.value(id).uses;
+        return !uses.empty() && std::ranges::all_of(uses, [&](const Use& use) { return view.isPlumbing(use.node); });
     }
 
     void lookAtConstants()

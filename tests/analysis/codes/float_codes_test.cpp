@@ -10,7 +10,7 @@ using namespace qs::test;
 
 namespace {
 
-constexpr int64_t kElements = 512;
+constexpr int64_t kElements = 512, kSide = 16;
 constexpr float kBeyondOne = 448; ///< the largest float8e4m3fn
 
 Tensor zeros(const Shape& shape)
@@ -31,6 +31,25 @@ Prepared twice(float scale)
             .node("QuantizeLinear", { "a", "s", "z" }, { "codes" })
             .node("DequantizeLinear", { "codes", "s", "z" }, { "read" });
     return m.node("Neg", { scale > 0 ? "read" : "a" }, { "y" }).output("y").finish();
+}
+
+/// A product and its bias; the weight as codes of float8, with a scale a channel.
+Prepared product(bool codes, float bias)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kSide, kSide });
+    m.constant("w", Tensor::of<float>({ kSide, kSide }, uniform(int(kSide * kSide), 5)));
+    std::vector<float> b = uniform(int(kSide), 6);
+    for (float& v : b)
+        v += bias;
+    m.constant("b", Tensor::of<float>({ kSide }, b));
+    if (codes)
+        m.constant("s", Tensor::of<float>({ kSide }, std::vector<float>(size_t(kSide), 1 / kBeyondOne)))
+            .constant("z", zeros({ kSide }))
+            .node("QuantizeLinear", { "w", "s", "z" }, { "w_codes" }, { { "axis", int64_t(1) } })
+            .node("DequantizeLinear", { "w_codes", "s", "z" }, { "w_read" }, { { "axis", int64_t(1) } });
+    m.node("MatMul", { "x", codes ? "w_read" : "w" }, { "m" });
+    return m.node("Add", { "m", "b" }, { "y" }).output("y").finish();
 }
 
 FixedData normalData(const Shape& shape)
@@ -75,6 +94,27 @@ private slots:
         QCOMPARE(found->severity, Severity::Error);
         QCOMPARE(found->change.kind, RemedyKind::SetRange);
         QVERIFY(found->expectedGainDb.value_or(0) > kIdeal - 3 * kNear);
+    }
+
+    void proof_data()
+    {
+        QTest::addColumn<float>("bias");
+        QTest::addColumn<bool>("same");
+        QTest::newRow("the same") << 0.f << true;
+        QTest::newRow("another bias, within what float8 rounds") << 0.2f << false;
+    }
+    /// Zero points of float8 are no weights: they go with the quantizers, and nothing is left to round.
+    void proof()
+    {
+        QFETCH(float, bias);
+        QFETCH(bool, same);
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(product(false, 0), product(true, bias), normalData({ kSide, kSide }), options);
+        QVERIFY(c.network && c.network->step.precision == Precision::Float32);
+        QVERIFY(!c.network->otherConstants == same);
+        QVERIFY2(
+            (findingOf(c, Rule::WeightsDiffer) || findingOf(c, Rule::ModelsDiffer)) != same, qPrintable(rulesOf(c)));
     }
 };
 
