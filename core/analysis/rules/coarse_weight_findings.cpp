@@ -220,34 +220,52 @@ double costOf(const Comparison& c, const WeightRow& row)
     return relativeNoise(row.similarity.sqnrDb);
 }
 
-/// Where only weights are quantized and none stands out, those that cost most.
+/// What all quantizers of activations make of the signals at their places.
+double costOfActivations(const Comparison& c)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c.activations.size(); ++i)
+        if (firstOfQuantizer(c, i))
+            sum += ownNoiseShare(c.activations[i]);
+    return sum;
+}
+
+Finding costlyWeight(const Comparison& c, size_t i, double cost, const std::string& beside)
+{
+    const WeightRow& row = c.weights[i];
+    Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
+    f.severity = Severity::Note;
+    f.cause = "costly";
+    f.title = "The weights of " + row.node + " cost most";
+    f.rank = cost;
+    f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
+        evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("noise_over_signal", cost) };
+    tellChoices(row, fmt::format("add noise of {} of the signal at this node; {}", percentText(cost), beside), f);
+    chooseRemedy(row, f);
+    return f;
+}
+
+/// Where weights of few bits make more noise than all else that is quantized and none stands out, those that cost most.
 void findCostlyWeights(const Comparison& c, const Surroundings& around, std::vector<Finding>& found)
 {
-    if (!onlyWeightsQuantized(c) || !around.outputMatters(true)
+    if (!around.outputMatters(true)
         || std::ranges::any_of(found, [](const Finding& f) { return f.rule == Rule::WeightsTooCoarse; }))
         return;
     std::vector<std::pair<double, size_t>> costs;
+    double sum = 0;
     for (size_t i = 0; i < c.weights.size(); ++i)
         if (const WeightRow& row = c.weights[i]; !row.bias && row.similarity.sqnrDb && row.shape.size() >= 2
             && row.params.bits() < kEightBits && row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare)
-            costs.emplace_back(costOf(c, row), i);
+            sum += costs.emplace_back(costOf(c, row), i).first;
+    const bool alone = onlyWeightsQuantized(c);
+    const double others = alone ? 0 : costOfActivations(c);
+    if (sum <= others)
+        return;
     std::ranges::stable_sort(costs, [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [cost, i] : std::span(costs).first(std::min(costs.size(), kCostliest))) {
-        const WeightRow& row = c.weights[i];
-        Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
-        f.severity = Severity::Note;
-        f.cause = "costly";
-        f.title = "The weights of " + row.node + " cost most";
-        f.rank = cost;
-        f.evidence = { evidence("bits", double(row.params.bits())), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
-            evidence("noise_over_signal", cost) };
-        tellChoices(row,
-            fmt::format(
-                "add noise of {} of the signal at this node; nothing but weights is quantized here", percentText(cost)),
-            f);
-        chooseRemedy(row, f);
-        found.push_back(std::move(f));
-    }
+    for (const auto& [cost, i] : std::span(costs).first(std::min(costs.size(), kCostliest)))
+        found.push_back(costlyWeight(c, i, cost,
+            alone ? std::string("nothing but weights is quantized here")
+                  : fmt::format("all quantizers of activations together add {}", percentText(others))));
 }
 
 } // namespace

@@ -42,6 +42,21 @@ std::vector<Reader> readersOf(const ComparePair& pair, const Comparison& c, cons
     return readers;
 }
 
+/// Products that each element of the output is the sum of, in the mean; `outputs`: of the weight.
+double productsOf(const Node& node, const std::string& type, const WeightRow& weight, int64_t outputs)
+{
+    const Shape& shape = weight.shape;
+    if (type == "MatMul") // several matrices, one for each of the outer indices
+        return double(shape[shape.size() - 1] * shape[shape.size() - 2]) / double(outputs);
+    double products = double(std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>()));
+    if (type == "ConvTranspose") { // each input meets the whole kernel, and its products go to as many outputs
+        products /= double(std::max<int64_t>(node.attributes.integer("group", 1), 1));
+        for (const int64_t stride : node.attributes.integers("strides"))
+            products /= double(std::max<int64_t>(stride, 1));
+    }
+    return products / double(outputs);
+}
+
 /// Power of the values that the node multiplies the weight with.
 Number inputPower(
     const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight, NodeId reader)
@@ -81,17 +96,14 @@ Number madeByWeight(
         return 0.0;
     if (type == "Gather")
         return power;
-    if (type != "Conv" && type != "Gemm" && type != "MatMul")
+    if (type != "Conv" && type != "ConvTranspose" && type != "Gemm" && type != "MatMul")
         return std::nullopt;
     const Number input = inputPower(graph, c, rows, weight, reader);
     const auto outputs = weight.shape[size_t(weight.channelAxis)];
     if (!input || outputs <= 0)
         return std::nullopt;
-    auto products = double(std::accumulate(weight.shape.begin(), weight.shape.end(), int64_t(1), std::multiplies<>()));
-    if (type == "MatMul") // several matrices, one for each of the outer indices
-        products = double(weight.shape[weight.shape.size() - 1] * weight.shape[weight.shape.size() - 2]);
     const double factor = type == "Gemm" ? double(node.attributes.real("alpha", 1)) : 1;
-    return power * products / double(outputs) * *input * factor * factor;
+    return power * productsOf(node, type, weight, outputs) * *input * factor * factor;
 }
 
 void moveFromInherited(const Number& made, NoiseSplit& noise)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/params/weights.h"
+#include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"
 
@@ -141,6 +142,33 @@ Prepared clipped(bool codes, float scale, int8_t zero)
             .finish();
     m.node("Neg", { "x" }, { "a" }).qdq<int8_t>("a", "a_dq", scale, zero);
     return m.node("Neg", { "a_dq" }, { "y" }).output("y").finish();
+}
+
+/// A product, its weight of few bits with a scale a channel, its input with codes of `inputScale`.
+Prepared fewBits(bool codes, const std::string& type, float inputScale)
+{
+    constexpr int64_t kSide = 16, kStride = 2;
+    const bool conv = type == "ConvTranspose";
+    const Shape shape = conv ? Shape { kSide, 4, 2, 2 } : Shape { kSide, kSide };
+    const std::vector<float> w = uniform(int(kSide * kSide), 5);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", conv ? Shape { 1, kSide, 4, 4 } : Shape { kSide, kSide }).node("Neg", { "x" }, { "a" });
+    if (codes) {
+        const std::vector<float> scale(size_t(conv ? 4 : kSide), 1.f / 7);
+        std::vector<int8_t> stored;
+        for (const float v : w)
+            stored.push_back(int8_t(std::lround(v * 7)));
+        m.qdq<int16_t>("a", "a_dq", inputScale, 0);
+        m.constant("w_codes", packedAs(Tensor::of<int8_t>(shape, stored), DType::Int4))
+            .constant("w_scale", Tensor::of<float>({ int64_t(scale.size()) }, scale))
+            .node("DequantizeLinear", { "w_codes", "w_scale" }, { "w" }, { { "axis", int64_t(1) } });
+    } else {
+        m.constant("w", Tensor::of<float>(shape, w));
+    }
+    std::vector<SmallModel::Attribute> attributes;
+    if (conv)
+        attributes = { { "strides", std::vector<int64_t> { kStride, kStride } } };
+    return m.node(type, { codes ? "a_dq" : "a", "w" }, { "y" }, attributes).output("y").finish();
 }
 
 /// x -> Neg -> a -> MatMul -> y; in the other file `a` is moved before it is quantized.
@@ -495,6 +523,32 @@ private slots:
         QCOMPARE(rowOf(c, "a").quantizer.has_value(), told);
         QVERIFY2(
             (findingOf(c, Rule::InputMismatch) || findingOf(c, Rule::RangeTooSmall)) == told, qPrintable(rulesOf(c)));
+    }
+
+    void coarseBesideActivations_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<float>("inputScale");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("fine input") << "MatMul" << 0.0002f << true;
+        QTest::newRow("coarse input") << "MatMul" << 1.f << false;
+        QTest::newRow("transposed convolution") << "ConvTranspose" << 0.0002f << true;
+    }
+    /// Weights of 4 bits make most of the error though activations have quantizers, too.
+    void coarseBesideActivations()
+    {
+        QFETCH(QString, type);
+        QFETCH(float, inputScale);
+        QFETCH(bool, told);
+        const std::string op = type.toStdString();
+        const Shape shape = op == "MatMul" ? Shape { 16, 16 } : Shape { 1, 16, 4, 4 };
+        const Comparison c = compared(fewBits(false, op, 0), fewBits(true, op, inputScale), scaled(shape, 1));
+        const ActivationRow& y = rowOf(c, "y");
+        const double mse = *y.accumulated.rmse * *y.accumulated.rmse;
+        QVERIFY(y.noise.weights && (*y.noise.weights > 0.6 * mse) == told);
+        const Finding* found = findingOf(c, Rule::WeightsTooCoarse);
+        QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
+        QVERIFY(!found || found->change.kind == RemedyKind::EightBitWeight);
     }
 };
 
