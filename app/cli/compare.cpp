@@ -230,6 +230,14 @@ std::string mapOf(const Snapshot& s)
     return manualLinksJson(links);
 }
 
+Status saveMended(const CompareCommand& o, const SnapshotPtr& tried, const Context& context)
+{
+    if (o.saveMended.empty())
+        return {};
+    QS_TRY(const GraphDraft mended, mendedModel(tried, context.cancel));
+    return exportModel(mended, o.saveMended);
+}
+
 FileRoles filesOfCompare(const CompareCommand& o, const Files& files, const Inputs& inputs, const CommonOptions& common)
 {
     FileRoles used;
@@ -289,14 +297,14 @@ Result<int> compare(const CompareCommand& o, Context& context)
         const auto& warnings = snapshots.back()->warnings;
         printWarnings({ warnings.begin() + said, warnings.end() }, context.common);
     }
-    if (!o.saveMended.empty()) {
-        QS_TRY(const GraphDraft mended, mendedModel(snapshots.back(), context.cancel));
-        QS_CHECK(exportModel(mended, o.saveMended));
-    }
+    // What was found is told also where there is nothing to save.
+    const Status mended = saveMended(o, snapshots.back(), context);
     if (!o.saveMap.empty())
         QS_CHECK(writeOutput(o.saveMap, mapOf(*snapshots.back())));
     QS_TRY(const Asides asides, asidesOf(o, snapshots, context));
-    return writeComparison(snapshots, o.output, gates, context, asides);
+    QS_TRY(const int code, writeComparison(snapshots, o.output, gates, context, asides));
+    QS_CHECK(mended);
+    return code;
 }
 
 } // namespace

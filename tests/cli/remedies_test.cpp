@@ -122,6 +122,17 @@ private slots:
             { "compare", kFloat, kNarrow, "--data", kData, "--save-mended", file("untried.onnx") });
         QVERIFY(!QFile::exists(file("untried.onnx")));
     }
+
+    /// Where no remedy helps the report is there all the same.
+    void reportsThoughNothingIsSaved()
+    {
+        const QString mended = file("nothing.onnx"), report = file("nothing.json");
+        const Outcome o = quantscope({ "compare", kFloat, kFloat, "--data", kData, "--try-remedies", "1",
+            "--save-mended", mended, "--json", report });
+        QCOMPARE(o.code, 3);
+        QVERIFY2(o.err.contains("no remedy was found"), o.err.constData());
+        QVERIFY(o.out.contains("output") && QFile::exists(report) && !QFile::exists(mended));
+    }
 };
 
 } // namespace
