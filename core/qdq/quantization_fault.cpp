@@ -68,23 +68,34 @@ void NodeCheck::codeType(DType type, const std::string& whose)
         fail(whose + " the element type " + std::string(dtypeName(type)) + ", which is none of codes");
 }
 
+/// The shape of the scales of values of that shape.
+Shape scalesAlong(Shape shape, size_t axis, int64_t block)
+{
+    if (block == 0)
+        return { shape[axis] };
+    shape[axis] = shape[axis] / block + (shape[axis] % block != 0);
+    return shape;
+}
+
 /// Several scales of Q/DQ: one for each index of the axis, or for each block along it.
 void NodeCheck::alongAxis(const Fact& codes, const Tensor& scale)
 {
     const int64_t block = m_node.attributes.integer("block_size", 0);
     if (!codes.value)
         return; // data show it
-    Shape wanted = codes.value->shape();
-    if (scale.count() == 1 && (block == 0 || scale.rank() != wanted.size()))
+    const Shape& shape = codes.value->shape();
+    if (scale.count() == 1 && (block == 0 || scale.rank() != shape.size()))
         return;
-    const auto axis = normalizedAxis(m_node.attributes.integer("axis", 1), wanted.size());
-    if (axis && block > 0)
-        wanted[*axis] = wanted[*axis] / block + (wanted[*axis] % block != 0);
-    else if (axis)
-        wanted = { wanted[*axis] };
-    if (!axis || block < 0 || scale.shape() != wanted)
-        fail("the scale's shape " + shapeText(scale.shape()) + " does not fit values of shape "
-            + shapeText(codes.value->shape()));
+    const int64_t stated = m_node.attributes.integer("axis", 1);
+    const auto axis = normalizedAxis(stated, shape.size());
+    if (axis && block >= 0 && scale.shape() == scalesAlong(shape, *axis, block))
+        return;
+    std::string what = "the scale's shape " + shapeText(scale.shape()) + " does not fit values of shape "
+        + shapeText(shape) + " along axis " + std::to_string(stated);
+    for (size_t other = 0; other < shape.size() && block >= 0; ++other)
+        if (scale.shape() == scalesAlong(shape, other, block))
+            return fail(what + ", it would along axis " + std::to_string(other));
+    fail(std::move(what));
 }
 
 /// `codes`: what the scale and the zero point are of.

@@ -25,8 +25,9 @@ struct FloatNodeRow {
 };
 
 /// Nodes that compute with floats and are no part of a unit on codes, with the reason: what the quantizer said where
-/// the model was made here, else what the file shows. Left out are constants, integers (shapes, indices) and what only
-/// serves quantization. After the activations.
+/// the model was made here, else what the file shows. Left out are constants, integers (shapes, indices), what only
+/// serves quantization, and what reads values of operators that cannot be run, which may be quantizers. After the
+/// activations.
 void fillFloatNodes(const ComparePair& pair, Comparison& result);
 
 /// The row of a node by its name in the float file (in the quantized one, where it has no partner); null for one that

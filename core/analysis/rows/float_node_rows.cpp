@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace qs {
 
@@ -48,6 +49,8 @@ public:
         , m_view(*pair.quantView)
         , m_onCodes(nodesOnCodes(m_plan))
     {
+        for (const auto& [node, issue] : m_plan.unsupported())
+            m_unknown.insert(node);
     }
 
     /// It computes, and with floats; quantizers, constants and shapes do not.
@@ -82,8 +85,13 @@ public:
                     + std::to_string(node.opset) };
         const auto& types = defaultOpTypes(m_format);
         const bool ruled = std::ranges::find(types, node.opType) != types.end();
+        const auto lacks
+            = [&](size_t i) { return node.hasInput(i) && needsCodes(node, i) && !hasCodes(node.inputs[i]); };
         for (size_t i = 0; i < node.inputs.size(); ++i)
-            if (node.hasInput(i) && needsCodes(node, i) && !hasCodes(node.inputs[i]))
+            if (lacks(i) && mayHaveCodes(node.inputs[i]))
+                return std::nullopt; // also what another input would need is not known then
+        for (size_t i = 0; i < node.inputs.size(); ++i)
+            if (lacks(i))
                 return ruled ? lacking(node, i) : noRule(node);
         // ONNX Runtime multiplies codes into floats, but convolves codes into codes alone.
         if (node.is("MatMul") || node.is("Gemm"))
@@ -185,6 +193,19 @@ private:
         }
         return true;
     }
+    /// What cannot be run makes it, as quantizers of other domains do: nobody knows what that is.
+    bool mayHaveCodes(ValueId value) const
+    {
+        for (NodeId by = m_graph.value(value).producer; by.valid(); by = m_graph.value(value).producer) {
+            const Node& node = m_graph.node(by);
+            if (m_unknown.contains(by))
+                return true;
+            if (!(movesElements(node) || node.is("Identity")) || !node.hasInput(0))
+                return false;
+            value = node.inputs[0];
+        }
+        return false;
+    }
     bool hasQuantizedWeight(const Node& node) const
     {
         return node.hasInput(1) && m_plan.constant(node.inputs[1]) && hasCodes(node.inputs[1]);
@@ -227,6 +248,7 @@ private:
     const Graph& m_graph;
     const QuantView& m_view;
     const std::vector<bool> m_onCodes; ///< by node, in ONNX Runtime
+    std::unordered_set<NodeId> m_unknown; ///< nodes that cannot be run
 };
 
 /// Multiplications of the float model's nodes, with the sizes of the samples.

@@ -238,8 +238,8 @@ Finding costlyWeight(const Comparison& c, size_t i, double cost, const std::stri
     f.cause = "costly";
     f.title = "The weights of " + row.node + " cost most";
     f.rank = cost;
-    f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
-        evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("noise_over_signal", cost) };
+    f.evidence = { evidence("bits", double(row.params.bits())), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
+        evidence("noise_over_signal", cost) };
     tellChoices(row, fmt::format("add noise of {} of the signal at this node; {}", percentText(cost), beside), f);
     chooseRemedy(row, f);
     return f;

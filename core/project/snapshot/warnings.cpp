@@ -25,6 +25,15 @@ std::vector<std::string> modelWarnings(const LoadedModel& model, const std::stri
     return warnings;
 }
 
+/// Quantizers of another domain, or faulty ones, which have a warning of their own.
+bool hasUnknownQuantizers(const LoadedModel& model)
+{
+    return std::ranges::any_of(model.plan->unsupported(), [&](const auto& node) {
+        const std::string& type = model.graph().node(node.first).opType;
+        return type.find("uantize") != std::string::npos;
+    });
+}
+
 /// The files may have been given in the wrong order.
 std::vector<std::string> orderWarnings(const Snapshot& s)
 {
@@ -33,7 +42,7 @@ std::vector<std::string> orderWarnings(const Snapshot& s)
     if (first != QuantForm::Float)
         warnings.push_back(s.inputs.floatPath + ": is quantized itself (" + std::string(quantFormName(first))
             + ") and is taken as the reference; give the float model first");
-    if (s.quantModel->isFloat())
+    if (s.quantModel->isFloat() && !hasUnknownQuantizers(*s.quantModel))
         warnings.push_back(s.quantization
                 ? "the recipe quantizes nothing of this model"
                 : s.inputs.quantPath + ": has no quantization that is known here; give the quantized model second");

@@ -171,6 +171,16 @@ Prepared fewBits(bool codes, const std::string& type, float inputScale)
     return m.node(type, { codes ? "a_dq" : "a", "w" }, { "y" }, attributes).output("y").finish();
 }
 
+/// A product of what a quantizer makes that nobody knows.
+Prepared foreignQuantizer(const std::string& type, const std::string& domain)
+{
+    SmallModel m("q");
+    m.input("x", { 4, 4 }).constant("w", Tensor::of<float>({ 4, 4 }, uniform(16, 5)));
+    if (!type.empty())
+        m.node(type, { "w" }, { "v" }, {}, domain);
+    return m.node("MatMul", { "x", type.empty() ? "w" : "v" }, { "y" }).output("y").finish();
+}
+
 /// x -> Neg -> a -> MatMul -> y; in the other file `a` is moved before it is quantized.
 Prepared moved(bool codes, const std::string& move)
 {
@@ -549,6 +559,23 @@ private slots:
         const Finding* found = findingOf(c, Rule::WeightsTooCoarse);
         QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
         QVERIFY(!found || found->change.kind == RemedyKind::EightBitWeight);
+    }
+
+    void foreignQuantizers_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("none") << "" << true;
+        QTest::newRow("of another domain") << "TRT_FP8DequantizeLinear" << false;
+    }
+    /// What reads values of an operator that is not known is not said to be float.
+    void foreignQuantizers()
+    {
+        QFETCH(QString, type);
+        QFETCH(bool, told);
+        const Comparison c
+            = compared(foreignQuantizer({}, {}), foreignQuantizer(type.toStdString(), "trt"), scaled({ 4, 4 }, 1));
+        QCOMPARE(findingOf(c, Rule::LeftInFloat) != nullptr, told);
     }
 };
 
