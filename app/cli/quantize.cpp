@@ -281,7 +281,7 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
         QS_CHECK(takeCalibration(task.inputs, o.shards.calibrated, task.work));
     const auto quantized = quantizeModel(task.inputs, task.work);
     if (!quantized)
-        return blamedOnData(quantized.issue(), task.inputs.model->graph, o.data.spec);
+        return blamedOnData(quantized.issue(), task.inputs.model->graph, o.data.data);
     const Quantization& made = *quantized;
     task.warnings.insert(task.warnings.end(), made.warnings.begin(), made.warnings.end());
     if (!quantizesAnything(made))
