@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Plan>> withRoundedWeights(const ComparePair& pair)
             || !isInteger(q.params.dtype) || weight.places)
             continue;
         std::vector<float> values = toFloats(*old);
-        roundWeight(values, sharingOf(pair, weight, old->shape()), dtypeBits(q.params.dtype));
+        roundWeight(values, sharingOf(pair, weight, old->shape()), int(q.params.bits()));
         draft.setConstant(name, convertedTo(Tensor::of<float>(old->shape(), values), old->dtype()));
     }
     QS_TRY(const auto model, draft.build());

@@ -33,14 +33,14 @@ void PairHistograms::merge(const PairHistograms& other)
 
 PairQuantizer quantizerOf(const QuantParams& params, size_t channel)
 {
-    const CodeValues codes = codeValues(params.dtype);
+    const CodeValues codes = params.values();
     return { params.scale[channel], zeroPointOf(params, channel), int32_t(codes.low), int32_t(codes.high),
         isInteger(params.dtype) ? DType::Undefined : params.dtype };
 }
 
 bool hasKnownCodes(const QuantParams& params)
 {
-    const CodeValues codes = codeValues(params.dtype);
+    const CodeValues codes = params.values();
     return codes.high > codes.low && (isInteger(params.dtype) || (codes.low < 0 && params.blockSize == 0));
 }
 
