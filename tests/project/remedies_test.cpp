@@ -249,33 +249,6 @@ private slots:
         }
     }
 
-    /// Codes of float8 have no zero point to be set: their scale alone is.
-    void rangesOfFloatCodes_data()
-    {
-        QTest::addColumn<float>("scale");
-        QTest::newRow("cut off") << 1e-4f;
-        QTest::newRow("too small for a code") << 1e4f;
-    }
-    void rangesOfFloatCodes()
-    {
-        QFETCH(float, scale);
-        Planted p;
-        p.network = "cnn";
-        p.quantized = [scale](GraphDraft& q) {
-            Tensor zero = Tensor::allocate(DType::Float8E4M3FN, {});
-            zero.fill<uint8_t>()[0] = 0;
-            q.setConstant("r2_scale", Tensor::scalar(scale));
-            q.setConstant("r2_zero_point", std::move(zero));
-        };
-        const PlantedPair files = plantedPair(p);
-        const SnapshotPtr s = snapshotOf(files), after = tried(s);
-        const Finding* first = firstOffered(*after);
-        QVERIFY2(first && first->change.kind == RemedyKind::SetRange, qPrintable(rulesOf(*after->comparison)));
-        QCOMPARE(first->change.tensor, std::string("r2"));
-        QVERIFY(*first->measuredGainDb > 10);
-        QVERIFY(close(mendedDb(files, after, { first->change }), outputDb(*s) + *first->measuredGainDb));
-    }
-
     /// By the recipe that makes the file; in the file itself the sum reads the product without a quantizer.
     void splitProductsAreFused()
     {
