@@ -93,8 +93,9 @@ void CalibrationSetTest::quantizersReasons()
 {
     Inputs inputs = byRecipe();
     const SnapshotPtr all = build(inputs);
-    QVERIFY2(!findingOf(*all, Rule::LeftInFloat),
-        all->comparison->floatNodes.empty() ? "" : all->comparison->floatNodes[0].reason.text.c_str());
+    // The quantizer left nothing; what ONNX Runtime makes no operator on codes of is another matter.
+    QVERIFY(std::ranges::all_of(
+        all->comparison->floatNodes, [](const FloatNodeRow& row) { return row.reason.cause == FloatCause::Unfused; }));
     std::string conv;
     for (const Node& node : all->floatModel->graph().nodes())
         if (node.opType == "Conv" && conv.empty())
@@ -107,7 +108,7 @@ void CalibrationSetTest::quantizersReasons()
     QVERIFY(row->macShare && *row->macShare > 0 && *row->macShare < 1);
     const Finding* f = findingOf(*without, Rule::LeftInFloat);
     QVERIFY(f);
-    QCOMPARE(f->node, conv);
+    QVERIFY(std::ranges::count(f->places, conv, &FindingPlace::node) == 1);
     QCOMPARE(f->severity, Severity::Note);
 }
 

@@ -145,8 +145,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             continue;
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
         Finding f = weightFinding(c, i, Rule::WeightsDiffer);
-        const bool damaged = elements || row.change; // has a place of its own
-        f.cause = damaged ? row.name : unrelated ? "unrelated" : "retrained";
+        const bool damaged = elements || row.change;
+        f.cause = elements ? row.name : row.change ? "changed" : unrelated ? "unrelated" : "retrained";
         if (elements)
             f.title = row.node + " has damaged weights";
         f.summary = elements

@@ -54,10 +54,18 @@ std::vector<bool> nodesOnCodes(const LoweredGraph& lowered)
     std::vector<bool> found(lowered.graph().nodes().size(), false);
     const auto isCodes
         = [&](ValueId id) { return id.valid() && !lowered.constant(id) && isInteger(lowered.facts().of(id).dtype); };
-    for (const FusedUnit& unit : integerUnits(lowered, options))
-        if (std::ranges::any_of(unit.inputs, isCodes))
-            for (const NodeId node : unit.nodes)
-                found[node.index()] = true;
+    // Constants that the file leaves in float become codes when ONNX Runtime loads it: the file has none there.
+    const auto isFloatConstant = [&](ValueId id) {
+        return id.valid() && !lowered.graph().value(id).producer.valid() && lowered.constant(id)
+            && isFloat(lowered.facts().of(id).dtype);
+    };
+    for (const FusedUnit& unit : integerUnits(lowered, options)) {
+        const Node& node = lowered.graph().node(unit.node);
+        const bool stored = node.inputs.size() < 2 || !isFloatConstant(node.inputs[1]);
+        if (stored && std::ranges::any_of(unit.inputs, isCodes))
+            for (const NodeId inner : unit.nodes)
+                found[inner.index()] = true;
+    }
     return found;
 }
 
