@@ -96,23 +96,25 @@ public:
         if (worst.same() && !lost)
             return worst;
         const auto values = comparableValues(m_two, m_pair, m_pairs);
-        const auto apart = firstBeyond(values, worst.tolerance);
+        const auto all = distances(values, false);
+        const auto apart = firstBeyond(values, all, worst.tolerance);
         worst.overflow = overflowOf(values, apart);
         if (worst.same())
             return worst;
         worst.firstApart = apart;
         if (apart && kLittle * apart->distance < worst.worstOutput.distance)
-            worst.mostFrom = firstBeyond(values, worst.worstOutput.distance / 2);
+            worst.mostFrom = firstBeyond(values, all, worst.worstOutput.distance / 2);
         const ValueId place = worst.firstApart.value_or(worst.worstOutput).floatValue;
-        if (const auto before = firstBeyond(namesakesBefore(m_two, m_pair, place), worst.tolerance))
+        const auto namesakes = namesakesBefore(m_two, m_pair, place);
+        if (const auto before = firstBeyond(namesakes, distances(namesakes, false), worst.tolerance))
             worst.firstApart = before;
         return worst;
     }
 
 private:
-    std::optional<ValueDistance> firstBeyond(const std::vector<ValueOfBoth>& values, double tolerance)
+    static std::optional<ValueDistance> firstBeyond(
+        const std::vector<ValueOfBoth>& values, const Result<std::vector<double>>& all, double tolerance)
     {
-        const auto all = distances(values, false);
         if (!all.ok())
             return std::nullopt;
         const auto first = std::ranges::find_if(*all, [&](double d) { return d > tolerance; });

@@ -138,8 +138,7 @@ private:
     /// 0 where there is none; nothing where it depends on data.
     static std::optional<std::vector<double>> biasOf(const Plan& plan, const Node& node, size_t count)
     {
-        const bool takes = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm");
-        if (!takes || !node.hasInput(kBias))
+        if (!takesBias(node) || !node.hasInput(kBias))
             return std::vector<double>(count, 0);
         const Tensor* bias = plan.constant(node.inputs[kBias]);
         if (!bias || !isFloat(bias->dtype()) || (size_t(bias->count()) != count && bias->count() != 1))

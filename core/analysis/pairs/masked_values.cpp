@@ -28,7 +28,7 @@ std::vector<NodeId> softmaxReaders(const Graph& graph, ValueId value)
                 return {};
             if (node.opType == "Softmax")
                 found.push_back(use.node);
-            else if (movesElements(node) || node.opType == "Cast" || node.opType == "Identity")
+            else if (movesElements(node) || node.opType == "Cast")
                 front.push_back(node.outputs[0]);
             else
                 return {};

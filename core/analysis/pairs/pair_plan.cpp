@@ -50,9 +50,7 @@ bool mayBeMasked(const ComparePair& pair, const PairPlan& plan)
     const QuantParams& params = plan.params;
     if (params.scale.size() != 1 || !isInteger(params.dtype))
         return false;
-    const double zero = params.zeroPoint.empty() ? 0 : double(params.zeroPoint[0]);
-    return double(params.scale[0]) * (zero - double(params.codes().low)) >= kMaskedDistance
-        && !softmaxReaders(pair.floatPlan->graph(), plan.x).empty();
+    return -params.low() >= kMaskedDistance && !softmaxReaders(pair.floatPlan->graph(), plan.x).empty();
 }
 
 } // namespace

@@ -37,6 +37,8 @@ std::vector<float> storedElements(const Tensor& codes, const QuantParams& params
     return own;
 }
 
+bool takesBias(const Node& node) { return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm"); }
+
 int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bias)
 {
     const auto last = int64_t(shape.size()) - 1;
@@ -62,8 +64,7 @@ bool isBias(const ComparePair& pair, const WeightPair& weight)
     if (pair.quantView->quantizers()[weight.quantizer].role == QuantRole::Bias)
         return true;
     const Node& node = pair.floatPlan->graph().node(weight.floatNode);
-    return (node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm")) && node.hasInput(kSlot)
-        && node.inputs[kSlot] == weight.floatValue;
+    return takesBias(node) && node.hasInput(kSlot) && node.inputs[kSlot] == weight.floatValue;
 }
 
 } // namespace qs

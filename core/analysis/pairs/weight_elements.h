@@ -18,6 +18,8 @@ std::vector<float> storedElements(const Tensor& codes, const QuantParams& params
 /// It is added to sums of products: 32 bits wide as a rule, of any type in files that others made.
 bool isBias(const ComparePair& pair, const WeightPair& weight);
 
+/// It adds its third input to its products.
+bool takesBias(const Node& node);
 /// Output channels of a weight of the float model, by the node that reads it: where per-channel scales would go.
 int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bias);
 

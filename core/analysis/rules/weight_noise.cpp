@@ -15,7 +15,6 @@ namespace qs {
 
 namespace {
 
-constexpr double kMovedShare = 0.001; ///< of elements off by more than half a step: factors were moved
 constexpr double kPassedByActivation = 0.5; ///< of the error: values that a Relu cuts off on both sides have none
 
 /// A node of the float model that reads a weight, and its partner.
@@ -85,7 +84,7 @@ Number madeByWeight(
 {
     const Node& node = graph.node(reader);
     const std::string type = floatOpType(node);
-    if (c.network && c.network->rearranged && weight.offByMoreThanHalfStep.value_or(0) > kMovedShare)
+    if (c.network && c.network->rearranged && weight.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
         return std::nullopt; // factors have moved to its input
     if (!weight.similarity.rmse)
         return 0.0;
