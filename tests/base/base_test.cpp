@@ -99,6 +99,7 @@ private slots:
     void zeroIsAllThereIs();
     void everyIndexOnce();
     void firstExceptionIsRethrown();
+    void firstFailureIsTold();
     void teamRunsLoopAfterLoop();
     void hashesAreStable();
     void cancelFlagIsShared();
@@ -437,6 +438,20 @@ void BaseTests::firstExceptionIsRethrown()
         QCOMPARE(said, QString("third"));
         QVERIFY(threads > 1 || calls == 4);
     }
+}
+
+void BaseTests::firstFailureIsTold()
+{
+    // Others fail at once beside it: which thread is the first to say so is chance, what is told is not.
+    const CancelToken cancel;
+    for (size_t threads : { 1, 2, 8 })
+        for (int round = 0; round < 500; ++round) {
+            const auto status = parallelTry(200, threads, cancel, [](size_t index, size_t) -> Status {
+                return index < 2 ? Status() : Status(badInput("number " + std::to_string(index)));
+            });
+            QVERIFY(!status.ok());
+            QCOMPARE(status.issue().what, std::string("number 2"));
+        }
 }
 
 void BaseTests::teamRunsLoopAfterLoop()

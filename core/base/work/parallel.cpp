@@ -30,20 +30,19 @@ Status parallelTry(
 {
     std::mutex mutex;
     std::optional<Issue> failure;
-    size_t failed = 0;
-    std::atomic<bool> stop { false };
+    // Indices are taken in ascending order: one below that of a failure was taken before and still has to be heard.
+    std::atomic<size_t> firstFailed = SIZE_MAX;
     parallelFor(count, threads, [&](size_t index, size_t worker) {
-        if (stop || cancel.cancelled())
+        if (index > firstFailed || cancel.cancelled())
             return;
         Status status = work(index, worker);
         if (status.ok())
             return;
         const std::lock_guard lock(mutex);
-        if (!failure || index < failed) {
-            failure = std::move(status).issue();
-            failed = index;
-        }
-        stop = true;
+        if (index > firstFailed)
+            return;
+        failure = std::move(status).issue();
+        firstFailed = index;
     });
     if (cancel.cancelled())
         return cancelled();

@@ -15,8 +15,8 @@ size_t hardwareThreads();
 /// One loop on a WorkerTeam of its own, which has no more threads than there are indices.
 void parallelFor(size_t count, size_t threads, const std::function<void(size_t index, size_t worker)>& work);
 
-/// The same for work that can fail. After a failure or a cancellation nothing new begins. The issue is that of the
-/// lowest index that failed, or Cancelled.
+/// The same for work that can fail. After a failure nothing above its index begins, after a cancellation nothing at
+/// all. The issue is that of the lowest index that fails, the same on any number of threads, or Cancelled.
 Status parallelTry(size_t count, size_t threads, const CancelToken& cancel,
     const std::function<Status(size_t index, size_t worker)>& work);
 
