@@ -104,16 +104,46 @@ void seedNames(const GraphPair& g, Correspondence& found)
     }
 }
 
+/// Roots that float values are the same as. Those of equal values are looked for and kept once.
+class EqualRoots {
+public:
+    explicit EqualRoots(const GraphPair& pair)
+        : m_pair(pair)
+    {
+    }
+    /// The same list for lists of the same roots.
+    const std::vector<ValueId>* of(ValueId f)
+    {
+        const auto [it, isNew] = m_known.try_emplace(&m_pair.evidence->equalsOfFloat(f));
+        if (isNew)
+            it->second = &*m_lists.insert(m_pair.equalRoots(f)).first;
+        return it->second;
+    }
+    bool isOfOneFloat(ValueId root)
+    {
+        const auto [it, isNew] = m_ofOne.try_emplace(root);
+        if (isNew)
+            it->second = m_pair.equalFloats(root).size() == 1;
+        return it->second;
+    }
+
+private:
+    const GraphPair& m_pair;
+    std::map<const std::vector<ValueId>*, const std::vector<ValueId>*> m_known;
+    std::set<std::vector<ValueId>> m_lists;
+    std::map<ValueId, bool> m_ofOne;
+};
+
 /// What is the same as one value of the other file and as no other.
 void seedNumbers(const GraphPair& g, Correspondence& found)
 {
-    for (const ValueId f : g.f.activations()) {
-        if (!g.evidence || found.values.contains(f))
-            continue;
-        const auto roots = g.equalRoots(f);
-        if (roots.size() == 1 && g.equalFloats(roots[0]).size() == 1)
-            found.values[f] = { roots[0], MatchMethod::Numeric, 1 };
-    }
+    if (!g.evidence)
+        return;
+    EqualRoots equal(g);
+    for (const ValueId f : g.f.activations())
+        if (!found.values.contains(f))
+            if (const auto& roots = *equal.of(f); roots.size() == 1 && equal.isOfOneFloat(roots[0]))
+                found.values[f] = { roots[0], MatchMethod::Numeric, 1 };
 }
 
 /// Graph inputs and outputs correspond by position where names do not tell.
@@ -156,10 +186,15 @@ Result<Correspondence> seedPairs(const GraphPair& g, const ManualPairs& manual)
 
 bool pairEquals(const GraphPair& g, Correspondence& found)
 {
-    std::map<std::vector<ValueId>, std::vector<ValueId>> left; // float values by the roots that they are the same as
+    if (!g.evidence)
+        return false;
+    EqualRoots equal(g);
+    const auto less = [](const auto* a, const auto* b) { return a != b && *a < *b; };
+    // Float values by the roots that they are the same as.
+    std::map<const std::vector<ValueId>*, std::vector<ValueId>, decltype(less)> left(less);
     for (const ValueId f : g.f.activations())
-        if (const auto it = found.values.find(f); g.evidence && (it == found.values.end() || it->second.wayPoint))
-            if (const auto roots = g.equalRoots(f); !roots.empty())
+        if (const auto it = found.values.find(f); it == found.values.end() || it->second.wayPoint)
+            if (const auto* roots = equal.of(f); !roots->empty())
                 left[roots].push_back(f);
     std::set<ValueId> used;
     for (const auto& [f, match] : found.values)
@@ -167,8 +202,8 @@ bool pairEquals(const GraphPair& g, Correspondence& found)
             used.insert(match.root);
     for (const auto& [roots, floats] : left) {
         std::vector<ValueId> free;
-        std::ranges::copy_if(roots, std::back_inserter(free), [&](ValueId root) { return !used.contains(root); });
-        const auto& ours = free.empty() ? roots : free;
+        std::ranges::copy_if(*roots, std::back_inserter(free), [&](ValueId root) { return !used.contains(root); });
+        const auto& ours = free.empty() ? *roots : free;
         for (size_t i = 0; i < floats.size(); ++i)
             found.set(floats[i], { ours[std::min(i, ours.size() - 1)], MatchMethod::Numeric, 1 });
     }

@@ -13,6 +13,7 @@ namespace qs {
 namespace {
 
 constexpr float kEndless = std::numeric_limits<float>::infinity();
+constexpr size_t kFarthestBack = 64; ///< operators that are gone back past: each value of a chain goes back by itself
 
 bool isReshape(const std::string& type)
 {
@@ -45,7 +46,8 @@ PairActivation boundsOf(const Plan& plan, const Node& node)
 /// A reshape of the activation's output has the same numbers.
 NodeId behindReshapes(const Graph& graph, NodeId node)
 {
-    while (node.valid() && isReshape(graph.node(node).opType) && graph.node(node).hasInput(0))
+    for (size_t i = 0;
+         i < kFarthestBack && node.valid() && isReshape(graph.node(node).opType) && graph.node(node).hasInput(0); ++i)
         node = graph.value(graph.node(node).inputs[0]).producer;
     return node;
 }
@@ -69,7 +71,8 @@ PairActivation beyond(PairActivation wanted, const PairActivation& has)
 PairActivation leftTo(const ComparePair& pair, ValueId value, PairActivation wanted)
 {
     const Graph& graph = pair.quantPlan->graph();
-    for (NodeId at = graph.value(value).producer; at.valid() && wanted.bounded(); at = graph.value(value).producer) {
+    NodeId at = graph.value(value).producer;
+    for (size_t i = 0; at.valid() && wanted.bounded() && i < kFarthestBack; ++i, at = graph.value(value).producer) {
         const Node& node = graph.node(at);
         if (const auto quantizer = pair.quantView->ofQuantized(value)) {
             const QuantParams& params = pair.quantView->quantizers()[*quantizer].params;
@@ -86,7 +89,7 @@ PairActivation leftTo(const ComparePair& pair, ValueId value, PairActivation wan
             return wanted;
         value = node.inputs[0];
     }
-    return {}; // an input or a constant: nothing was left out before it
+    return {}; // an input, a constant or far away: nothing was left out before it
 }
 
 /// Of a Relu or Clip, and of those right before it.
@@ -94,8 +97,9 @@ PairActivation boundsOfChain(const Plan& plan, NodeId node)
 {
     const Graph& graph = plan.graph();
     PairActivation all;
-    for (; node.valid() && isActivation(graph.node(node).opType) && graph.node(node).hasInput(0);
-         node = behindReshapes(graph, graph.value(graph.node(node).inputs[0]).producer)) {
+    for (size_t i = 0;
+         i < kFarthestBack && node.valid() && isActivation(graph.node(node).opType) && graph.node(node).hasInput(0);
+         ++i, node = behindReshapes(graph, graph.value(graph.node(node).inputs[0]).producer)) {
         const PairActivation one = boundsOf(plan, graph.node(node));
         all = { std::max(all.low, one.low), std::min(all.high, one.high) };
     }

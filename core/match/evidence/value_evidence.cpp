@@ -18,8 +18,10 @@ constexpr size_t kLongestInside = 16; ///< nodes of a fused unit, one behind the
 ValueEvidence::ValueEvidence(const Graph& floatGraph, Sketches floats, Sketches quants, const Closeness& closeness)
     : m_floats(std::move(floats))
     , m_quants(std::move(quants))
-    , m_floatSizes(bySize(m_floats, closeness.nearest))
-    , m_quantSizes(bySize(m_quants, closeness.nearest))
+    , m_floatGroups(m_floats)
+    , m_quantGroups(m_quants)
+    , m_floatSizes(bySize(m_floats, m_floatGroups, closeness.nearest))
+    , m_quantSizes(bySize(m_quants, m_quantGroups, closeness.nearest))
     , m_closeness(closeness)
     , m_toFloat(m_floats.idEnd(), -1)
     , m_toQuant(m_quants.idEnd(), -1)
@@ -54,14 +56,12 @@ const ValueSketch* ValueEvidence::find(const Sketches& sketches, ValueId id)
     return sketch && sketch->tells() ? sketch : nullptr;
 }
 
-ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches, double farthest)
+ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches, const SketchGroups& groups, double farthest)
 {
     BySize sizes;
-    for (const auto& [id, sketch] : sketches)
-        if (sketch.tells())
-            sizes[sketch.counts()].values.push_back(id);
+    for (const ValueId id : groups.firsts())
+        sizes[sketches.find(id)->counts()].values.push_back(id);
     for (auto& [size, same] : sizes) {
-        std::ranges::sort(same.values);
         same.isIndexed = same.values.size() > kFewValues && farthest <= SketchIndex::kFarthest;
         if (!same.isIndexed)
             continue;
@@ -72,37 +72,39 @@ ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches, double far
     return sizes;
 }
 
-double ValueEvidence::nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
-    std::vector<double>& known, double limit)
+double ValueEvidence::nearest(
+    const Sketches& own, ValueId first, const Others& others, std::vector<double>& known, double limit)
 {
-    const ValueSketch* sketch = find(own, id);
-    if (!sketch)
+    if (!first.valid())
         return HUGE_VAL;
-    double& least = known[id.index()];
+    double& least = known[first.index()];
     if (least >= 0)
         return least;
     least = HUGE_VAL;
+    const ValueSketch& sketch = *own.find(first);
     const auto look = [&](ValueId other) {
-        if (const ValueSketch& there = *others.find(other); !sketch->isFarFrom(there))
-            least = std::min(least, sketch->distance(there, std::min(limit, least)));
+        if (const ValueSketch& there = *others.sketches.find(other); !sketch.isFarFrom(there))
+            least = std::min(least, sketch.distance(there, std::min(limit, least)));
         return std::min(limit, least);
     };
-    const auto same = sizes.find(sketch->counts());
-    if (same != sizes.end() && same->second.isIndexed)
-        same->second.index.visit(*sketch, limit, look);
-    else if (same != sizes.end())
+    const auto same = others.sizes.find(sketch.counts());
+    if (same != others.sizes.end() && same->second.isIndexed)
+        same->second.index.visit(sketch, limit, look);
+    else if (same != others.sizes.end())
         std::ranges::for_each(same->second.values, look);
     return least;
 }
 
 double ValueEvidence::nearestOfFloat(ValueId f) const
 {
-    return nearest(m_floats, f, m_quants, m_quantSizes, m_toFloat, m_closeness.nearest);
+    return nearest(
+        m_floats, m_floatGroups.first(f), { m_quants, m_quantGroups, m_quantSizes }, m_toFloat, m_closeness.nearest);
 }
 
 double ValueEvidence::nearestOfQuant(ValueId q) const
 {
-    return nearest(m_quants, q, m_floats, m_floatSizes, m_toQuant, m_closeness.nearest);
+    return nearest(
+        m_quants, m_quantGroups.first(q), { m_floats, m_floatGroups, m_floatSizes }, m_toQuant, m_closeness.nearest);
 }
 
 double ValueEvidence::farthest() const { return std::max(m_closeness.different * m_closeness.nearest, kApart); }
@@ -111,9 +113,10 @@ double ValueEvidence::agreement() const
 {
     size_t telling = 0, found = 0;
     for (const auto& [size, same] : m_quantSizes)
-        for (const ValueId q : same.values) {
-            ++telling;
-            found += nearestOfQuant(q) <= m_closeness.nearest;
+        for (const ValueId first : same.values) {
+            const size_t equals = m_quantGroups.equals(first).size();
+            telling += equals;
+            found += nearestOfQuant(first) <= m_closeness.nearest ? equals : 0;
         }
     return telling > 0 ? double(found) / double(telling) : 0;
 }
@@ -141,19 +144,19 @@ double ValueEvidence::farthestSame(double nearest) const
     return std::max(kRounding, std::min(m_closeness.nearest, m_closeness.same * nearest));
 }
 
-std::vector<ValueId> ValueEvidence::equals(const ValueSketch& sketch, double farthest, const Sketches& others,
-    const BySize& sizes, const std::function<bool(ValueId)>& isSame)
+std::vector<ValueId> ValueEvidence::equals(
+    const ValueSketch& sketch, double farthest, const Others& others, const std::function<bool(ValueId)>& isSame)
 {
     std::vector<ValueId> found;
     const auto look = [&](ValueId other) {
-        if (!sketch.isFarFrom(*others.find(other)) && isSame(other))
-            found.push_back(other);
+        if (!sketch.isFarFrom(*others.sketches.find(other)) && isSame(other))
+            found.insert(found.end(), others.groups.equals(other).begin(), others.groups.equals(other).end());
         return farthest;
     };
-    const auto same = sizes.find(sketch.counts());
-    if (same != sizes.end() && same->second.isIndexed)
+    const auto same = others.sizes.find(sketch.counts());
+    if (same != others.sizes.end() && same->second.isIndexed)
         same->second.index.visit(sketch, farthest, look);
-    else if (same != sizes.end())
+    else if (same != others.sizes.end())
         std::ranges::for_each(same->second.values, look);
     std::ranges::sort(found);
     return found;
@@ -161,19 +164,21 @@ std::vector<ValueId> ValueEvidence::equals(const ValueSketch& sketch, double far
 
 const std::vector<ValueId>& ValueEvidence::equalsOfFloat(ValueId f) const
 {
-    const auto [it, isNew] = m_ofFloat.try_emplace(f);
-    if (const ValueSketch* sketch = isNew ? find(m_floats, f) : nullptr)
-        it->second = equals(*sketch, farthestSame(m_closeness.bothWays ? nearestOfFloat(f) : HUGE_VAL), m_quants,
-            m_quantSizes, [&](ValueId q) { return verdict(f, q) == Verdict::Same; });
+    const ValueId first = m_floatGroups.first(f);
+    const auto [it, isNew] = m_ofFloat.try_emplace(first);
+    if (isNew && first.valid())
+        it->second = equals(*m_floats.find(first), farthestSame(m_closeness.bothWays ? nearestOfFloat(f) : HUGE_VAL),
+            { m_quants, m_quantGroups, m_quantSizes }, [&](ValueId q) { return verdict(first, q) == Verdict::Same; });
     return it->second;
 }
 
 const std::vector<ValueId>& ValueEvidence::equalsOfQuant(ValueId q) const
 {
-    const auto [it, isNew] = m_ofQuant.try_emplace(q);
-    if (const ValueSketch* sketch = isNew ? find(m_quants, q) : nullptr)
-        it->second = equals(*sketch, farthestSame(nearestOfQuant(q)), m_floats, m_floatSizes,
-            [&](ValueId f) { return verdict(f, q) == Verdict::Same; });
+    const ValueId first = m_quantGroups.first(q);
+    const auto [it, isNew] = m_ofQuant.try_emplace(first);
+    if (isNew && first.valid())
+        it->second = equals(*m_quants.find(first), farthestSame(nearestOfQuant(q)),
+            { m_floats, m_floatGroups, m_floatSizes }, [&](ValueId f) { return verdict(f, first) == Verdict::Same; });
     return it->second;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/match/evidence/sketch_groups.h"
 #include "core/match/evidence/sketch_index.h"
 #include "core/match/evidence/sketches.h"
 
@@ -48,7 +49,7 @@ public:
     }
 
     Verdict verdict(ValueId f, ValueId q) const;
-    /// Values of the other file that are the same, in the order of their ids.
+    /// Values of the other file that are the same, in the order of their ids; one list for all that are equal.
     const std::vector<ValueId>& equalsOfFloat(ValueId f) const;
     const std::vector<ValueId>& equalsOfQuant(ValueId q) const;
     /// Share of the quantized file's values that are the same as some float value.
@@ -58,7 +59,7 @@ public:
     bool tellsOfQuant(ValueId q) const { return find(m_quants, q) != nullptr; }
 
 private:
-    /// Values of one size.
+    /// Values of one size, each as the first of those that are equal to it.
     struct SameSize {
         std::vector<ValueId> values; ///< in the order of their ids
         SketchIndex index; ///< of them, where they are many; else empty
@@ -67,16 +68,22 @@ private:
     using BySize = std::map<std::vector<int64_t>, SameSize>; ///< by the counts of their elements
 
     static const ValueSketch* find(const Sketches& sketches, ValueId id);
-    static BySize bySize(const Sketches& sketches, double farthest);
+    static BySize bySize(const Sketches& sketches, const SketchGroups& groups, double farthest);
+    /// Values of one of the two files, and what finds them.
+    struct Others {
+        const Sketches& sketches;
+        const SketchGroups& groups;
+        const BySize& sizes;
+    };
     /// Those of the other file that are the same as `sketch`, by `isSame`, which says so of none farther than
     /// `farthest`.
-    static std::vector<ValueId> equals(const ValueSketch& sketch, double farthest, const Sketches& others,
-        const BySize& sizes, const std::function<bool(ValueId)>& isSame);
+    static std::vector<ValueId> equals(
+        const ValueSketch& sketch, double farthest, const Others& others, const std::function<bool(ValueId)>& isSame);
     /// Distance beyond which nothing is the same as a value whose nearest one is at `nearest`.
     double farthestSame(double nearest) const;
-    /// Distance to what is nearest in the other file; made when first asked for.
-    static double nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
-        std::vector<double>& known, double limit);
+    /// Distance of a first value to what is nearest in the other file; made when first asked for.
+    static double nearest(
+        const Sketches& own, ValueId first, const Others& others, std::vector<double>& known, double limit);
     double farthest() const; ///< distance from which on nothing else matters
     /// Float values without an equal one behind which there are equal ones again: inside what one of the files fused.
     void findInside(const Graph& floatGraph);
@@ -84,11 +91,13 @@ private:
     double nearestOfQuant(ValueId q) const;
 
     Sketches m_floats, m_quants;
+    SketchGroups m_floatGroups, m_quantGroups;
     BySize m_floatSizes, m_quantSizes;
     Closeness m_closeness;
     std::unordered_set<ValueId> m_inside;
-    mutable std::vector<double> m_toFloat, m_toQuant; ///< by float and by quantized value; negative: not yet known
-    mutable std::unordered_map<ValueId, std::vector<ValueId>> m_ofFloat, m_ofQuant; ///< equal values
+    // By the first float and quantized value of those that are equal to one another.
+    mutable std::vector<double> m_toFloat, m_toQuant; ///< negative: not yet known
+    mutable std::unordered_map<ValueId, std::vector<ValueId>> m_ofFloat, m_ofQuant; ///< equal values of the other file
 };
 
 } // namespace qs
