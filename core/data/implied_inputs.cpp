@@ -104,4 +104,24 @@ Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& token
     return input.dtype == DType::Int32 ? filled<int32_t>(shape, counting) : filled<int64_t>(shape, counting);
 }
 
+std::vector<size_t> placesOf(const std::vector<InputSpec>& taken, const std::vector<InputSpec>& given)
+{
+    const size_t none = given.size();
+    std::vector<size_t> places(taken.size(), none);
+    std::vector<bool> used(given.size(), false);
+    const auto fill = [&](auto&& fitting) {
+        for (size_t i = 0; i < taken.size(); ++i)
+            for (size_t j = 0; j < given.size() && places[i] == none; ++j)
+                if (!used[j] && fitting(taken[i], given[j])) {
+                    places[i] = j;
+                    used[j] = true;
+                }
+    };
+    fill([](const InputSpec& a, const InputSpec& b) { return a.name == b.name; });
+    fill([](const InputSpec& a, const InputSpec& b) { return impliedBy(a) == impliedBy(b); });
+    if (taken.size() == given.size())
+        fill([](const InputSpec& a, const InputSpec& b) { return !impliedBy(a) || !impliedBy(b); });
+    return places;
+}
+
 } // namespace qs

@@ -24,4 +24,10 @@ std::string_view impliedText(Implied implied);
 /// What it holds beside tokens of shape [batch, positions].
 Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& tokens);
 
+/// Which of the inputs that are given each of `taken` takes, as its place: the one of its name, else the next that is
+/// left and that tokens imply as they do this one, else, of files with equally many inputs, the next that is left
+/// unless tokens imply both.
+/// `given.size()` where there is none.
+std::vector<size_t> placesOf(const std::vector<InputSpec>& taken, const std::vector<InputSpec>& given);
+
 } // namespace qs

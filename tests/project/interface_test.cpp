@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
+#include "core/data/arrays/npz_writer.h"
 #include "core/onnx/write/export.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "tests/support/helper_call.h"
@@ -67,6 +68,43 @@ template <class T> SmallModel onCodes(T zero, bool moved, bool readable)
         .output("y");
 }
 
+/// What a text's file takes beside its tokens.
+struct TextInputs {
+    bool positions = false;
+    DType past = DType::Undefined; ///< Undefined: none
+    std::string other = {}; ///< a further input
+};
+
+/// ids -> Gather [+ places] [behind the past] -> [quantizers] -> MatMul -> y
+SmallModel text(const TextInputs& takes, bool quantized)
+{
+    std::mt19937 random(5);
+    SmallModel m({});
+    m.input("input_ids", { 1, kOpen }, DType::Int64).constant("table", normalFloats(random, { 8, 4 }, 1));
+    m.constant("w", normalFloats(random, { 4, 3 }, 1))
+        .constant("places", Tensor::of<float>({ 64, 4 }, std::vector<float>(256)));
+    m.node("Gather", { "table", "input_ids" }, { "x" });
+    std::string last = "x";
+    if (takes.positions) {
+        m.input("position_ids", { 1, kOpen }, DType::Int64).node("Gather", { "places", "position_ids" }, { "place" });
+        m.node("Add", { "x", "place" }, { "x_placed" });
+        last = "x_placed";
+    }
+    if (takes.past != DType::Undefined) {
+        m.input("past.0.key", { 1, kOpen, 4 }, takes.past);
+        m.node("Cast", { "past.0.key" }, { "past" }, { { "to", int64_t(1) } });
+        m.node("Concat", { "past", last }, { "present" }, { { "axis", int64_t(1) } });
+        last = "present";
+    }
+    if (!takes.other.empty())
+        m.input(takes.other, { 1 }).node("Add", { last, takes.other }, { "shifted" });
+    if (!takes.other.empty())
+        last = "shifted";
+    if (quantized)
+        m.qdq<int8_t>(last, "read", 4.f / 127, 0);
+    return m.node("MatMul", { quantized ? "read" : last, "w" }, { "y" }).output("y");
+}
+
 } // namespace
 
 /// Files whose inputs are those of the float model in another form: they are one network all the same.
@@ -77,6 +115,9 @@ private slots:
     void channelsLast();
     void codesForReals_data();
     void codesForReals();
+    void whatTokensImply_data();
+    void whatTokensImply();
+    void otherInputs();
     void refusals();
     void restored();
     void ordersOfAxes();
@@ -84,10 +125,22 @@ private slots:
 private:
     std::string path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)).toStdString(); }
     void save(SmallModel& model, const char* name);
+    void saveTexts(); ///< tokens alone
     Inputs asked() const;
     SnapshotPtr compared() const; ///< null where that failed
     QTemporaryDir m_folder;
+    std::string m_data; ///< empty: random numbers
 };
+
+void InterfaceTests::saveTexts()
+{
+    auto npz = NpzWriter::create(path("texts.npz"), { "input_ids" }, 2);
+    QVERIFY(npz.ok());
+    for (int64_t k = 0; k < 2; ++k)
+        QVERIFY(npz->add(size_t(k), { Tensor::of<int64_t>({ 1, 5 }, { k, 3, 1, 7, 2 }) }).ok());
+    QVERIFY(npz->finish().ok());
+    m_data = path("texts.npz");
+}
 
 void InterfaceTests::save(SmallModel& model, const char* name)
 {
@@ -100,7 +153,7 @@ Inputs InterfaceTests::asked() const
     Inputs inputs;
     inputs.floatPath = path("float.onnx");
     inputs.quantPath = path("quantized.onnx");
-    inputs.data.spec = "random:8:1";
+    inputs.data.spec = m_data.empty() ? "random:8:1" : m_data;
     inputs.threads = 1;
     return inputs;
 }
@@ -163,6 +216,49 @@ void InterfaceTests::codesForReals()
     QVERIFY(found->quantModel->fitted && found->quantModel->fitted->at(0).codes);
     QCOMPARE(found->quantModel->fitted->at(0).codes->scale, (std::vector<float> { 0.03125f }));
     QVERIFY(found->alignment->unmatchedFloat.empty());
+}
+
+void InterfaceTests::whatTokensImply_data()
+{
+    QTest::addColumn<TextInputs>("floats");
+    QTest::addColumn<TextInputs>("quants");
+    const TextInputs none, places { true }, past { false, DType::Float32 }, half { true, DType::Float16 };
+    const TextInputs codes { false, DType::Int8 };
+    QTest::addRow("a past") << none << past;
+    QTest::addRow("places and a past of halves") << none << half;
+    QTest::addRow("places beside a past") << past << half;
+    QTest::addRow("a past of codes") << past << codes;
+    QTest::addRow("fewer than the float model") << half << none;
+    QTest::addRow("another") << places << past;
+}
+
+/// At the beginning of a text there is no past and places count from 0, whichever file asks for them.
+void InterfaceTests::whatTokensImply()
+{
+    QFETCH(const TextInputs, floats);
+    QFETCH(const TextInputs, quants);
+    SmallModel a = text(floats, false), b = text(quants, true);
+    QS_HELPER(save(a, "float.onnx"));
+    QS_HELPER(save(b, "quantized.onnx"));
+    QS_HELPER(saveTexts());
+    const SnapshotPtr found = compared();
+    m_data.clear();
+    QVERIFY(found);
+    QVERIFY(*found->comparison->outputs.at(0).similarity.sqnrDb > 30);
+    QVERIFY(found->comparison->network && found->comparison->network->same());
+}
+
+/// What nothing implies is named.
+void InterfaceTests::otherInputs()
+{
+    SmallModel a = text({}, false), b = text({ false, DType::Undefined, "shift" }, true);
+    QS_HELPER(save(a, "float.onnx"));
+    QS_HELPER(save(b, "quantized.onnx"));
+    QS_HELPER(saveTexts());
+    const auto built = buildSnapshot(asked(), nullptr, {}, {});
+    m_data.clear();
+    QVERIFY(!built.ok());
+    QVERIFY(QString::fromStdString(issueText(built.issue())).contains("takes 'shift', the float model does not"));
 }
 
 /// No more is said than what sizes and codes tell.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/data/implied_inputs.h"
 #include "core/engine/run/carry.h"
 
 namespace qs {
 
 /// One of the models of a comparison as feeds reach it, with the state that it carries from one to the next. A feed
-/// follows the float file's inputs without the carried ones; another model takes each by its name, else those that are
-/// left in order.
+/// follows the float file's inputs without the carried ones; of another model's inputs each takes its own (placesOf),
+/// and one that the float file does not have, but tokens imply, what they imply.
 class FedModel {
 public:
     FedModel(CarriedState model, const CarriedState& floatModel);
@@ -19,7 +20,14 @@ public:
 
 private:
     CarriedState m_state;
-    std::vector<size_t> m_places; ///< in a feed, by input that data give; beyond its end: none
+    struct Source {
+        size_t place; ///< in a feed; beyond its end: none
+        InputSpec input;
+        std::optional<Implied> implied; ///< where there is none
+    };
+    std::vector<InputSpec> m_inputs; ///< all of the graph
+    std::vector<Source> m_sources; ///< by input that data give
+    size_t m_tokens = 0; ///< their place in a feed
 };
 
 } // namespace qs

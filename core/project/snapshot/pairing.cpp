@@ -2,6 +2,7 @@
 #include "core/project/snapshot/pairing.h"
 
 #include "core/analysis/confirm/confirmed_pairs.h"
+#include "core/data/implied_inputs.h"
 #include "core/match/units/fused_units.h"
 #include "core/project/snapshot/samples.h"
 
@@ -55,21 +56,58 @@ Issue unknownCodes(const InputSpec& taken, const std::string& file)
         file, "write the file with float inputs");
 }
 
+/// Whether the first sample holds something of the past.
+Result<bool> hasPast(const AlignmentKey& key, const std::vector<InputSpec>& inputs)
+{
+    if (!key.data || key.data->feeds() == 0)
+        return false;
+    QS_TRY(const Feed feed, key.data->feed(0));
+    for (size_t i = 0; i < inputs.size() && i < feed.inputs.size(); ++i)
+        if (impliedBy(inputs[i]) == Implied::EmptyCache && feed.inputs[i].count() > 0)
+            return true;
+    return false;
+}
+
+/// What one file takes and the other does not has to be what the tokens imply of a text's beginning.
+Status checkInputsOfOne(
+    const AlignmentKey& key, const std::vector<InputSpec>& f, const std::vector<InputSpec>& q, bool past)
+{
+    const auto places = placesOf(q, f);
+    std::vector<bool> taken(f.size(), false);
+    std::string other; // the first that nothing implies
+    const bool hasTokens = std::ranges::any_of(f, holdsTokens) && !past;
+    for (size_t i = 0; i < q.size(); ++i)
+        if (places[i] < f.size())
+            taken[places[i]] = true;
+        else if (!(hasTokens && impliedBy(q[i])) && other.empty())
+            other = "takes '" + q[i].name + "', the float model does not";
+    for (size_t i = 0; i < f.size(); ++i)
+        if (!taken[i] && !(hasTokens && impliedBy(f[i])) && other.empty())
+            other = "does not take '" + f[i].name + "', the float model does";
+    if (other.empty())
+        return {};
+    return badInput("has " + std::to_string(q.size()) + " inputs, the float model has " + std::to_string(f.size())
+            + " (it " + other + ")",
+        key.quantModel.model->path, kOtherFloat);
+}
+
 /// Both files must take the same data.
 Status checkInterface(const AlignmentKey& key)
 {
     const auto f = dataInputs(key.floatModel.graph(), key.carry);
     const auto q = dataInputs(key.quantModel.graph(), key.carry);
     const std::string& file = key.quantModel.model->path;
-    if (f.size() != q.size())
-        return badInput("has " + std::to_string(q.size()) + " inputs, the float model has " + std::to_string(f.size()),
-            file, kOtherFloat);
-    const auto partners = partnersOf(f, q); // as many as there are inputs
+    QS_TRY(const bool past, hasPast(key, f));
+    QS_CHECK(checkInputsOfOne(key, f, q, past));
+    const auto partners = partnersOf(f, q);
     for (size_t i = 0; i < f.size(); ++i) {
+        if (!partners[i])
+            continue;
         const InputSpec& other = *partners[i];
-        if (f[i].dims && other.dims && !fits(*f[i].dims, *other.dims))
+        const bool isEmpty = !past && impliedBy(other) == Implied::EmptyCache; // of any width and type
+        if (f[i].dims && other.dims && !fits(*f[i].dims, *other.dims) && !isEmpty)
             return otherShape(*f[i].dims, other, file);
-        if (key.data && isFloat(f[i].dtype) && isInteger(other.dtype))
+        if (key.data && isFloat(f[i].dtype) && isInteger(other.dtype) && !isEmpty)
             return unknownCodes(other, file);
     }
     return {};

@@ -3,8 +3,10 @@
 
 #include "core/analysis/tasks/prompt_limits.h"
 #include "core/analysis/tasks/scores.h"
+#include "core/data/implied_inputs.h"
 #include "core/data/input_fit.h"
 #include "core/data/open_data.h"
+#include "core/graph/input_sizes.h"
 
 #include <algorithm>
 
@@ -18,7 +20,7 @@ std::vector<InputSpec> inputsThatAre(const Graph& graph, const CarryNames& carry
     for (ValueId id : graph.inputs()) {
         const Value& v = graph.value(id);
         if (isCarried(carry, v.name) == carried)
-            specs.push_back({ v.name, v.type.dtype, v.type.dims });
+            specs.push_back({ v.name, v.type.dtype, inputSizes(graph, id) });
     }
     return specs;
 }
@@ -48,19 +50,11 @@ std::vector<InputSpec> carriedInputs(const Graph& graph, const CarryNames& carry
 
 std::vector<const InputSpec*> partnersOf(const std::vector<InputSpec>& floats, const std::vector<InputSpec>& others)
 {
-    std::vector<const InputSpec*> partners;
-    std::vector<const InputSpec*> left;
-    for (const InputSpec& other : others)
-        if (std::ranges::find(floats, other.name, &InputSpec::name) == floats.end())
-            left.push_back(&other);
-    size_t next = 0;
-    for (const InputSpec& input : floats) {
-        const auto named = std::ranges::find(others, input.name, &InputSpec::name);
-        if (named != others.end())
-            partners.push_back(&*named);
-        else
-            partners.push_back(next < left.size() ? left[next++] : nullptr);
-    }
+    std::vector<const InputSpec*> partners(floats.size(), nullptr);
+    const auto places = placesOf(others, floats);
+    for (size_t i = 0; i < others.size(); ++i)
+        if (places[i] < floats.size())
+            partners[places[i]] = &others[i];
     return partners;
 }
 

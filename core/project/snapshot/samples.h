@@ -10,8 +10,8 @@ std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry = 
 /// Classes that the first output tells apart; 0 where they are not known before it is run, or it has none.
 size_t classesOf(const Plan& plan);
 std::vector<InputSpec> carriedInputs(const Graph& graph, const CarryNames& carry); ///< the others
-/// Which of another file's inputs takes what each of the float model's does, as feeds reach it (FedModel): the one of
-/// its name, else the next that is left; null where there is none.
+/// Which of another file's inputs takes what each of the float model's does, as feeds reach it (FedModel); null where
+/// there is none.
 std::vector<const InputSpec*> partnersOf(const std::vector<InputSpec>& floats, const std::vector<InputSpec>& others);
 FixedBatches fixedBatches(const Graph& floatGraph, const Graph& quantGraph, const CarryNames& carry);
 

@@ -2,6 +2,7 @@
 #include "core/project/snapshot/warnings.h"
 
 #include "core/base/issue_text.h"
+#include "core/data/implied_inputs.h"
 #include "core/project/snapshot/expanded_model.h"
 #include "core/project/snapshot/samples.h"
 
@@ -49,6 +50,30 @@ std::vector<std::string> orderWarnings(const Snapshot& s)
     return warnings;
 }
 
+/// What one file alone takes: the beginning of a text implies it.
+std::vector<std::string> inputWarnings(const Snapshot& s)
+{
+    const CarryNames& carry = s.inputs.carry;
+    const auto f = dataInputs(s.floatModel->graph(), carry), q = dataInputs(s.quantModel->graph(), carry);
+    const auto lines = [](const std::vector<InputSpec>& taken, const std::vector<InputSpec>& given,
+                           const std::string& path, const std::string& what) {
+        std::vector<std::string> names;
+        const auto places = placesOf(taken, given);
+        for (size_t i = 0; i < taken.size(); ++i)
+            if (places[i] == given.size() && impliedBy(taken[i]))
+                names.push_back("'" + taken[i].name + "': " + std::string(impliedText(*impliedBy(taken[i]))));
+        if (names.empty())
+            return names;
+        const std::string more
+            = names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : std::string();
+        return std::vector { path + ": takes what " + what + ", as the tokens imply it: " + names.front() + more };
+    };
+    auto warnings = lines(q, f, s.inputs.quantPath, "the float model does not");
+    const auto others = lines(f, q, s.inputs.floatPath, "the quantized model does not");
+    warnings.insert(warnings.end(), others.begin(), others.end());
+    return warnings;
+}
+
 /// Labels and names of classes that are not the model's.
 std::vector<std::string> classWarnings(const Snapshot& s)
 {
@@ -85,7 +110,8 @@ std::vector<std::string> warningsOf(const Snapshot& s)
         if (model)
             add(bodyWarnings(*model));
     if (s.floatModel && s.quantModel)
-        add(orderWarnings(s));
+        for (const auto& some : { orderWarnings(s), inputWarnings(s) })
+            add(some);
     if (s.floatModel && s.data)
         add(classWarnings(s));
     return all;
