@@ -4,6 +4,7 @@
 #include "core/base/work/long_work.h"
 #include "core/onnx/files/imported_models.h"
 #include "core/onnx/read/graph_reader.h"
+#include "core/onnx/read/moved_attributes.h"
 #include "core/onnx/read/value_reader.h"
 
 #include <algorithm>
@@ -107,6 +108,8 @@ Result<std::shared_ptr<const Model>> readModel(
     GraphReader reader(tensors, functions, budget);
     QS_TRY(model->graph, reader.readMain(proto, model->opsetImports));
     model->warnings = reader.takeWarnings();
+    for (const std::string& line : movedAttributes(model->graph))
+        model->warnings.push_back(model->path + ": " + line);
     model->valueNotes = reader.valueNotes();
     ImportedModels::all().keep(model.get(), tensors.externalFiles());
     return std::shared_ptr<const Model>(model);

@@ -244,6 +244,35 @@ private slots:
         QVERIFY(sentence(import(model)).find("tensor 'huge': its declared shape") != std::string::npos);
     }
 
+    void movedAttributes_data()
+    {
+        QTest::addColumn<int>("opset");
+        QTest::addColumn<int>("lines");
+        QTest::addRow("before") << 17 << 0;
+        QTest::addRow("since") << 18 << 1;
+        QTest::addRow("raised") << 21 << 1;
+    }
+
+    void movedAttributes()
+    {
+        QFETCH(const int, opset);
+        QFETCH(const int, lines);
+        auto model = emptyModel();
+        model.mutable_opset_import(0)->set_version(opset);
+        auto* g = model.mutable_graph();
+        addInput(g, "x");
+        for (const std::string name : { "first", "second" }) {
+            auto* mean = addNode(g, "ReduceMean", { "x" }, { name }, name);
+            addAttribute(mean, "axes", onnx::AttributeProto::INTS)->add_ints(0);
+        }
+        const auto opened = import(model);
+        QVERIFY2(opened.ok(), sentence(opened).c_str());
+        QCOMPARE((*opened)->warnings.size(), size_t(lines));
+        if (lines > 0)
+            QVERIFY((*opened)->warnings[0].find("node 'first' and 1 more: 'axes' of ReduceMean is an input since")
+                != std::string::npos);
+    }
+
     void namesThatAreNoText()
     {
         auto model = emptyModel();
