@@ -4,8 +4,11 @@
 #include "core/base/text/lower_case.h"
 
 #include <algorithm>
+#include <deque>
 #include <initializer_list>
+#include <map>
 #include <string>
+#include <unordered_map>
 
 namespace qs {
 
@@ -106,21 +109,37 @@ Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& token
 
 std::vector<size_t> placesOf(const std::vector<InputSpec>& taken, const std::vector<InputSpec>& given)
 {
-    const size_t none = given.size();
-    std::vector<size_t> places(taken.size(), none);
+    using Kind = std::optional<Implied>;
+    std::vector<size_t> places(taken.size(), given.size());
+    std::unordered_map<std::string_view, size_t> named;
+    for (size_t j = 0; j < given.size(); ++j)
+        named.emplace(given[j].name, j);
     std::vector<bool> used(given.size(), false);
-    const auto fill = [&](auto&& fitting) {
-        for (size_t i = 0; i < taken.size(); ++i)
-            for (size_t j = 0; j < given.size() && places[i] == none; ++j)
-                if (!used[j] && fitting(taken[i], given[j])) {
-                    places[i] = j;
-                    used[j] = true;
-                }
+    for (size_t i = 0; i < taken.size(); ++i)
+        if (const auto it = named.find(taken[i].name); it != named.end() && !used[it->second]) {
+            places[i] = it->second;
+            used[it->second] = true;
+        }
+    std::map<Kind, std::deque<size_t>> left; // in order
+    for (size_t j = 0; j < given.size(); ++j)
+        if (!used[j])
+            left[impliedBy(given[j])].push_back(j);
+    const auto fill = [&](size_t i, Kind kind) {
+        if (auto& list = left[kind]; places[i] == given.size() && !list.empty()) {
+            places[i] = list.front();
+            list.pop_front();
+        }
     };
-    fill([](const InputSpec& a, const InputSpec& b) { return a.name == b.name; });
-    fill([](const InputSpec& a, const InputSpec& b) { return impliedBy(a) == impliedBy(b); });
-    if (taken.size() == given.size())
-        fill([](const InputSpec& a, const InputSpec& b) { return !impliedBy(a) || !impliedBy(b); });
+    for (size_t i = 0; i < taken.size(); ++i)
+        fill(i, impliedBy(taken[i]));
+    if (taken.size() != given.size())
+        return places;
+    for (size_t i = 0; i < taken.size(); ++i)
+        if (impliedBy(taken[i]))
+            fill(i, std::nullopt);
+        else
+            for (const Kind kind : { Implied::Mask, Implied::Positions, Implied::EmptyCache })
+                fill(i, kind);
     return places;
 }
 
