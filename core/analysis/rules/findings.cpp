@@ -77,6 +77,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findWeightsDiffer(pair, c, found);
     findWrongBiases(pair, c, found);
     findSharedBiases(pair, c, found);
+    findCancellations(pair, c, found);
     findSaturatingAccumulation(c, found);
     findImplementationDiffers(c, found);
     findForms(pair, found);

@@ -27,6 +27,8 @@ void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Fi
 void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Products whose sums leave less of the signal than of the noise.
+void findCancellations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);

@@ -103,6 +103,85 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
 
 namespace {
 
+constexpr size_t kLongestChain = 8; ///< nodes between a product and what its input was made of
+constexpr double kMostOfNoise = 0.5; ///< share from which on weights are the cause
+
+bool sumsProducts(const std::string& type)
+{
+    return type == "Conv" || type == "ConvTranspose" || type == "MatMul" || type == "Gemm";
+}
+
+/// From what makes the input of a product back to the next product, that one not included.
+std::vector<NodeId> makersOfInput(const Graph& graph, NodeId product)
+{
+    std::vector<NodeId> chain;
+    const auto add = [&](ValueId value) {
+        const NodeId maker = value.valid() ? graph.value(value).producer : NodeId();
+        if (maker.valid() && !sumsProducts(graph.node(maker).opType) && chain.size() < kLongestChain
+            && std::ranges::find(chain, maker) == chain.end())
+            chain.push_back(maker);
+    };
+    add(graph.node(product).inputs.empty() ? ValueId() : graph.node(product).inputs[0]);
+    for (size_t i = 0; i < chain.size(); ++i)
+        for (const ValueId in : graph.node(chain[i]).inputs)
+            add(in);
+    return chain;
+}
+
+/// The noise grows in a product that is linear: not because it is steep, but because its sums cancel the signal.
+bool cancels(const ActivationRow& row)
+{
+    if (!amplifies(row) || !sumsProducts(row.opType) || *row.accumulated.sqnrDb + *row.increaseDb < kCoarseDb)
+        return false;
+    const double rmse = row.accumulated.rmse.value_or(0);
+    return row.noise.weights.value_or(0) < kMostOfNoise * rmse * rmse;
+}
+
+} // namespace
+
+void findCancellations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    if (!c.network || !c.network->same()) // the noise may be another function
+        return;
+    std::unordered_set<std::string> told;
+    for (const Finding& f : found) {
+        if (f.severity == Severity::Error) // or wrong codes
+            return;
+        told.insert(f.node);
+    }
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        if (!cancels(row) || told.contains(row.node))
+            continue;
+        Finding f = activationFinding(c, i, Rule::SensitiveOperator);
+        f.rank = std::pow(10.0, -*row.accumulated.sqnrDb / 10);
+        f.cause = "sums that cancel";
+        f.title = ruleTitle(f.rule, row.opType);
+        f.summary = fmt::format("The noise grows by {:.1f} dB here, to {:.1f} dB: these sums cancel most of what their "
+                                "input holds, such as a mean that all values share, and not its noise.",
+            *row.increaseDb, *row.accumulated.sqnrDb);
+        f.evidence
+            = { evidence("increase_db", *row.increaseDb, "dB"), evidence("sqnr_db", *row.accumulated.sqnrDb, "dB") };
+        f.confidence = 0.7;
+        const Graph& graph = pair.floatPlan->graph();
+        for (const NodeId maker : makersOfInput(graph, row.floatNode)) {
+            Remedy change { RemedyKind::ExcludeNode, graph.node(maker).name, {}, 0, 0, 0 };
+            if (f.change.kind == RemedyKind::None)
+                f.change = std::move(change);
+            else
+                f.together.push_back(std::move(change));
+        }
+        if (f.change.kind == RemedyKind::None)
+            f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
+        f.remedy = f.change.node == row.node
+            ? ruleRemedy(f.rule, row.node)
+            : fmt::format("Leave what makes its input in float, from {} on backwards.", f.change.node);
+        found.push_back(std::move(f));
+    }
+}
+
+namespace {
+
 /// Places of one kind, told of once.
 struct FormNotes {
     std::vector<std::string> nodes;

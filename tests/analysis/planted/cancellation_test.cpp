@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Products whose sums leave less of the signal than of the noise.
+#include "tests/analysis/comparing.h"
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kRows = 64;
+constexpr float kStep = 0.4f, kMean = 50; ///< of the values behind the Add
+
+/// x -> Add -> MatMul -> y, which takes the difference of two columns, or one of them.
+Prepared difference(bool quantized, bool cancels)
+{
+    SmallModel m(quantized ? "q" : "f");
+    m.input("x", { kRows, 2 }).constant("mean", Tensor::of<float>({ 1 }, { kMean }));
+    m.node("Add", { "x", "mean" }, { "a" });
+    const float second = cancels ? -1.f : 0.f;
+    if (!quantized)
+        return m.constant("w", Tensor::of<float>({ 2, 1 }, { 1, second }))
+            .node("MatMul", { "a", "w" }, { "y" })
+            .output("y")
+            .finish();
+    const std::vector<int8_t> codes { 127, int8_t(127 * second) };
+    return m.qdq<uint8_t>("a", "a_read", kStep, 0)
+        .weight("w", { 2, 1 }, codes, { 1.f / 127 })
+        .node("MatMul", { "a_read", "w" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+Comparison compared(bool cancels)
+{
+    std::vector<float> values = normals(int(2 * kRows), 9);
+    for (float& v : values)
+        v *= 0.3f;
+    CompareOptions options;
+    options.prove = true;
+    const FixedData data({ Tensor::of<float>({ kRows, 2 }, values) });
+    auto result = compareModels(pairOf(difference(false, cancels), difference(true, cancels)), data, options, {});
+    if (!result.ok())
+        qFatal("%s", issueText(result.issue()).c_str());
+    return std::move(result).value();
+}
+
+} // namespace
+
+class CancellationTests : public QObject {
+    Q_OBJECT
+private slots:
+    /// The input stands above 45 dB either way.
+    void namesWhatMakesTheInput()
+    {
+        const Comparison c = compared(true);
+        const Finding* found = findingOf(c, Rule::SensitiveOperator);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->tensor, std::string("y"));
+        QCOMPARE(found->change.kind, RemedyKind::ExcludeNode);
+        QCOMPARE(found->change.node, std::string("n_a"));
+        QVERIFY(found->together.empty());
+    }
+
+    void saysNothingOfSumsThatStay()
+    {
+        const Comparison c = compared(false);
+        QVERIFY2(!findingOf(c, Rule::SensitiveOperator), qPrintable(rulesOf(c)));
+    }
+};
+
+QTEST_GUILESS_MAIN(CancellationTests)
+#include "cancellation_test.moc"
