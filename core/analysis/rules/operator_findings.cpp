@@ -44,6 +44,16 @@ bool amplifies(const ActivationRow& row)
         && *row.accumulated.sqnrDb < kCoarseDb && !row.node.empty();
 }
 
+/// An operator of the float model that the file computes in steps: what is said of it may be one of theirs.
+std::string stepsText(const ComparePair& pair, const ActivationRow& row)
+{
+    const auto& inside = pair.alignment->insideQuant;
+    if (std::ranges::find(inside, row.floatNode, &InsideValue::node) == inside.end())
+        return {};
+    return " The file computes it in several steps with quantizers of their own, any of which may be the cause: a "
+           "float file with the same steps tells them apart.";
+}
+
 void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
 {
     const double rms = std::sqrt(*row.signalPower);
@@ -91,7 +101,8 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
             f.title = ruleTitle(f.rule, row.opType);
             f.summary
                 = fmt::format("The noise grows by {:.1f} dB here, to {:.1f} dB: {} is steep where the values lie.",
-                    *row.increaseDb, *row.accumulated.sqnrDb, row.opType);
+                      *row.increaseDb, *row.accumulated.sqnrDb, row.opType)
+                + stepsText(pair, row);
             f.evidence = { evidence("increase_db", *row.increaseDb, "dB"),
                 evidence("sqnr_db", *row.accumulated.sqnrDb, "dB") };
             f.confidence = 0.7;

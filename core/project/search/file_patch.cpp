@@ -257,6 +257,12 @@ std::optional<uint32_t> FilePatch::outputQuantizer(NodeId node) const
     return std::nullopt;
 }
 
+bool FilePatch::servesQuantized(NodeId id) const
+{
+    return outputQuantizer(id)
+        || std::ranges::find(m_pair.quantView->units(), id, &QuantUnit::node) != m_pair.quantView->units().end();
+}
+
 Status FilePatch::bypassNode(NodeId id)
 {
     const auto& units = m_pair.quantView->units();

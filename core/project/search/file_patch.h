@@ -30,6 +30,8 @@ public:
     Status requantize(uint32_t quantizer, std::optional<int64_t> axis = {}, bool reduced = false);
     /// Takes it out: readers see the float values, cut by the activation that the quantizer replaces.
     Status bypass(uint32_t quantizer);
+    /// Whether some quantizer serves the node.
+    bool servesQuantized(NodeId id) const;
     /// A node and all quantizers that serve it: its inputs for itself alone, its constants, its output.
     Status bypassNode(NodeId node);
     /// The quantizer whose output stands behind a node; nothing where it has none.

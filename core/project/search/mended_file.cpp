@@ -107,8 +107,23 @@ private:
         return {};
     }
 
+    /// What the file computes in several steps where the float model has one operator: their quantizers, too.
+    Status excludeSteps(const Remedy& r)
+    {
+        const ComparePair pair = comparePairOf(m_snapshot);
+        const Graph& graph = pair.quantPlan->graph();
+        for (const InsideValue& inside : pair.alignment->insideQuant) {
+            const NodeId step = graph.value(inside.value).producer;
+            if (step.valid() && pair.floatPlan->graph().node(inside.node).name == r.node
+                && m_patch.servesQuantized(step))
+                QS_CHECK(m_patch.bypassNode(step));
+        }
+        return {};
+    }
+
     Status excludeNode(const Remedy& r)
     {
+        QS_CHECK(excludeSteps(r));
         for (const ActivationRow& row : m_rows.activations)
             if (row.node == r.node && row.quantNode.valid())
                 return m_patch.bypassNode(row.quantNode);
