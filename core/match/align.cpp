@@ -110,6 +110,14 @@ bool isInner(const GraphPair& g, const std::set<ValueId>& pairedRoots, ValueId q
             || g.q.graph().node(producer).opType == "MatMulInteger");
 }
 
+/// In the order of the float file.
+void listProducts(const GraphPair& g, const Correspondence& found, Alignment& result)
+{
+    for (size_t n = 0; n < g.f.graph().nodes().size(); ++n)
+        if (const auto it = found.nodes.find(NodeId(n)); it != found.nodes.end() && g.f.isHeavy(NodeId(n)))
+            result.products.emplace_back(NodeId(n), it->second);
+}
+
 void listUnmatched(const GraphPair& g, const Correspondence& found, Alignment& result)
 {
     std::set<ValueId> floatDone, quantDone, pairedRoots;
@@ -143,6 +151,7 @@ Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const Quan
         extendByTopology(g, found);
     Alignment result;
     result.weights = weightPairs(g, found);
+    listProducts(g, found, result);
     if (!oneNetwork)
         QS_CHECK(checkOneNetwork(g, found, result.weights));
     result.values = valuePairs(g, found);

@@ -79,6 +79,9 @@ std::string_view whyAloneText(WhyAlone why); ///< for people, without a capital 
 struct Alignment {
     std::vector<ValuePair> values; ///< in the float graph's topological order
     std::vector<WeightPair> weights; ///< in the order of the nodes that use them
+    /// Products of the float file and of the quantized one that are the same. A weight that several of them read has
+    /// one pair, what stands behind each of them may have others.
+    std::vector<std::pair<NodeId, NodeId>> products;
     std::vector<NumericLink> links; ///< by float value
     std::vector<ValueId> unmatchedFloat; ///< activations without a partner, topological order
     std::vector<ValueId> unmatchedQuant; ///< the same of the quantized file, inner values of Q/DQ pairs left out

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/folded_constants.h"
 
+#include "core/analysis/pairs/fitted_factors.h"
 #include "core/analysis/pairs/weight_elements.h"
 #include "core/match/graph/canonical.h"
 #include "core/match/graph/channel_steps.h"
@@ -56,6 +57,33 @@ public:
         m_own = ownSteps(m_ofFloat, m_ofQuant);
     }
 
+    /// Takes for the first factor that is stored as codes the one that the stored weight tells of.
+    void fitFactors()
+    {
+        const auto end = m_ofQuant.begin() + ptrdiff_t(m_own.ofQuant);
+        const auto rounded = std::find_if(m_ofQuant.begin(), end, [](const auto& s) { return !s.slack.empty(); });
+        const Quantizer& q = m_view.quantizers()[m_weight.quantizer];
+        const std::vector<float> stored
+            = rounded == end || !isInteger(q.params.dtype) ? std::vector<float>() : storedInOrder();
+        if (stored.size() != size_t(m_float.constant(m_weight.floatValue)->count()))
+            return;
+        const std::vector<float> steps = stepsInOrder(q);
+        const std::vector<float> wanted = toFloats(weight().value_or(*m_float.constant(m_weight.floatValue)));
+        std::vector<size_t> channels;
+        for (size_t i = 0; i < stored.size(); ++i)
+            channels.push_back(weightChannel(m_node, m_float.constant(m_weight.floatValue)->shape(), i));
+        const auto ratios = fittedRatios({ wanted, stored, steps, channels }, *rounded);
+        const auto shift = rounded + 1; // of a normalization
+        for (size_t c = 0; c < m_count; ++c) {
+            rounded->values[c] /= ratios[c];
+            if (shift != end && shift->node == rounded->node && !shift->offsets.empty()) {
+                const double offset = shift->offsets[c] / ratios[c];
+                shift->values[c] += shift->offsets[c] - offset;
+                shift->offsets[c] = offset;
+            }
+        }
+    }
+
     bool changes() const { return m_own.ofFloat > 0 || m_own.ofQuant > 0; }
 
     /// Nothing where the weight stays as it is.
@@ -94,7 +122,9 @@ public:
                     (i < *place ? before : behind).add(m_ofQuant[i], c);
             if (behind.factor == 0)
                 return std::nullopt;
-            terms.push_back(float((whole.shift - behind.shift) / behind.factor - before.shift));
+            const bool offset = *place > 0 && !m_ofQuant[*place - 1].offsets.empty();
+            terms.push_back(float((whole.shift - behind.shift) / behind.factor - before.shift
+                + (offset ? m_ofQuant[*place - 1].offsets[c] : 0)));
         }
         return Tensor::of<float>({ int64_t(m_count) }, terms);
     }
@@ -157,6 +187,18 @@ private:
                                                                     : std::vector<float> {};
     }
 
+    /// Of its codes.
+    std::vector<float> stepsInOrder(const Quantizer& q) const
+    {
+        const Shape& shape = storedCodes(m_quant, q)->shape();
+        QuantParams params = q.params;
+        params.dtype = DType::Int8;
+        params.zeroPoint.assign(params.scale.size(), 0);
+        params.zeroRest.clear();
+        const std::vector<int8_t> ones(size_t(elementCount(shape).value_or(0)), 1);
+        return storedElements(Tensor::of<int8_t>(shape, ones), params, m_weight);
+    }
+
     /// 0: the product, else the step, counted from 1.
     std::optional<size_t> placeOf(NodeId quantNode) const
     {
@@ -178,6 +220,28 @@ private:
     OwnSteps m_own;
 };
 
+/// The pairs, and those of a weight that other products read, too.
+std::vector<WeightPair> everyUse(const Graph& floats, const QuantView& view, const Alignment& alignment)
+{
+    std::vector<WeightPair> uses = alignment.weights;
+    for (const auto& [f, q] : alignment.products) {
+        const auto unit = std::ranges::find(view.units(), q, &QuantUnit::node);
+        if (unit == view.units().end() || !floats.node(f).hasInput(kWeight))
+            continue;
+        const auto isOf = [&](const WeightPair& w) {
+            return w.floatValue == floats.node(f).inputs[kWeight]
+                && std::ranges::find(unit->inputs, w.quantizer) != unit->inputs.end();
+        };
+        const auto pair = std::ranges::find_if(alignment.weights, isOf);
+        if (pair == alignment.weights.end() || (pair->floatNode == f && pair->quantNode == q))
+            continue;
+        uses.push_back(*pair);
+        uses.back().floatNode = f;
+        uses.back().quantNode = q;
+    }
+    return uses;
+}
+
 } // namespace
 
 FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan)
@@ -185,29 +249,31 @@ FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan)
 {
 }
 
-FoldedConstants::FoldedConstants(const ComparePair& pair)
-    : FoldedConstants(pair.floatPlan, *pair.quantPlan, *pair.quantView, pair.alignment->weights)
+FoldedConstants::FoldedConstants(const ComparePair& pair, Factors factors)
+    : FoldedConstants(pair.floatPlan, *pair.quantPlan, *pair.quantView, *pair.alignment, factors)
 {
 }
 
 FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, const QuantView& view,
-    std::span<const WeightPair> weights)
+    const Alignment& alignment, Factors factors)
     : m_plan(std::move(floatPlan))
 {
     const auto slotOf = [&](const WeightPair& pair) {
         const auto& inputs = m_plan->graph().node(pair.floatNode).inputs;
         return size_t(std::ranges::find(inputs, pair.floatValue) - inputs.begin());
     };
-    for (const WeightPair& weight : weights) {
-        const FoldedProduct product(*m_plan, quantPlan, view, weight);
+    for (const WeightPair& weight : everyUse(m_plan->graph(), view, alignment)) {
+        FoldedProduct product(*m_plan, quantPlan, view, weight);
         if (!product.changes())
             continue;
+        if (factors == Factors::Fitted)
+            product.fitFactors();
         if (auto folded = product.weight()) {
             if (!product.isStored(weight, *folded))
                 continue;
             m_changed.emplace(std::pair(weight.floatNode, kWeight), std::move(*folded));
         }
-        for (const WeightPair& pair : weights)
+        for (const WeightPair& pair : alignment.weights)
             if (product.owns(pair))
                 if (auto folded = product.bias(pair.quantNode); folded && product.isStored(pair, *folded))
                     m_changed.emplace(std::pair(pair.floatNode, slotOf(pair)), std::move(*folded));

@@ -4,21 +4,24 @@
 #include "core/analysis/pairs/compare_pair.h"
 
 #include <map>
-#include <span>
 
 namespace qs {
 
 /// Weights and biases of the float model as they belong into the quantized file: what scales and shifts channels behind
 /// a product (BatchNormalization, Mul, Add ...) is taken in where only the float file still has it, and taken out where
-/// only the quantized one has.
+/// only the quantized one has. Products that read one weight have each what is behind it.
 class FoldedConstants {
 public:
+    /// Which factors are taken out where the quantized file stores them as codes.
+    enum class Factors {
+        Stored, ///< as they are, so that both files compute the same
+        Fitted, ///< within half a step of them, as they were when the stored weight was made
+    };
     /// As the file has them.
     explicit FoldedConstants(std::shared_ptr<const Plan> floatPlan);
-    explicit FoldedConstants(const ComparePair& pair);
-    /// `weights`: how the two models' constants are paired.
+    explicit FoldedConstants(const ComparePair& pair, Factors factors = Factors::Stored);
     FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, const QuantView& view,
-        std::span<const WeightPair> weights);
+        const Alignment& alignment, Factors factors);
     /// The constant that stands for input `slot` of a node; null where it is as in the file, or none.
     const Tensor* at(NodeId floatNode, size_t slot) const;
     /// What a node reads as this constant: the file's own where nothing was folded; null where it is none.

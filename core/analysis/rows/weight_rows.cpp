@@ -161,7 +161,7 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
 std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory)
 {
     const auto& weights = pair.alignment->weights;
-    const FoldedConstants folded(pair);
+    const FoldedConstants folded(pair, FoldedConstants::Factors::Fitted);
     std::vector<WeightRow> rows(weights.size());
     const CancelToken cancel = cancelOfScope();
     parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)), [&](size_t i, size_t) {

@@ -206,7 +206,11 @@ std::optional<double> biasScaleDistance(const ComparePair& pair, const WeightRow
 }
 
 /// Runtimes have kernels on codes for products alone: a normalization dequantizes its bias as the file says.
-bool addsToSums(const WeightRow& row) { return !row.opType.ends_with("Normalization"); }
+bool addsToSums(const ComparePair& pair, const WeightRow& row)
+{
+    const std::string& type = row.quantNode.valid() ? pair.quantPlan->graph().node(row.quantNode).opType : row.opType;
+    return !type.ends_with("Normalization");
+}
 
 /// Its node reads its input otherwise than it was written, and with it the bias: that is told already.
 bool isMisread(const ComparePair& pair, const WeightRow& row, const std::vector<Finding>& found)
@@ -264,7 +268,7 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
         const bool coarse = dtypeBits(row.params.dtype) < kSumBits && share > kHarmfulBits;
         const bool most = share <= kHarmfulBias && makesMostNoise(c, row);
         const bool wrong = cut || coarse || most || share > kHarmfulBias;
-        const bool mismatched = addsToSums(row) && distance && *distance > kBiasRatio;
+        const bool mismatched = addsToSums(pair, row) && distance && *distance > kBiasRatio;
         if ((!wrong && !mismatched) || isMisread(pair, row, found))
             continue;
         Finding f = weightFinding(c, i, Rule::WrongBiasScale);

@@ -74,8 +74,23 @@ private:
             return false;
         for (double& v : *values)
             v = !inverse ? v : scales ? 1 / v : -v;
-        m_steps.push_back({ id, scales, slot, std::move(*values) });
+        m_steps.push_back({ id, scales, slot, std::move(*values), {},
+            scales && !inverse ? halfSteps(node.inputs[slot]) : std::vector<double>() });
         return true;
+    }
+
+    /// How far the constant may be from the one that its codes were made of, one a channel; empty where it is no codes.
+    std::vector<double> halfSteps(ValueId constant) const
+    {
+        const auto q = m_view ? m_view->ofQuantized(constant) : std::nullopt;
+        const QuantParams* params = q ? &m_view->quantizers()[*q].params : nullptr;
+        const auto count = size_t(m_channels.count);
+        if (!params || !isInteger(params->dtype) || (params->scale.size() != 1 && params->scale.size() != count))
+            return {};
+        std::vector<double> halves;
+        for (size_t c = 0; c < count; ++c)
+            halves.push_back(double(params->scale[params->perTensor() ? 0 : c]) / 2);
+        return halves;
     }
 
     bool takeNormalization(NodeId id, const Node& node)
@@ -93,9 +108,14 @@ private:
         }
         const double epsilon = double(node.attributes.real("epsilon", 1e-5f));
         ChannelStep scale { id, true, 1, {} }, shift { id, false, 2, {} };
+        scale.slack = halfSteps(node.inputs[1]);
         for (size_t c = 0; c < parts[0].size(); ++c) {
-            scale.values.push_back(parts[0][c] / std::sqrt(parts[3][c] + epsilon));
-            shift.values.push_back(parts[1][c] - parts[2][c] * scale.values[c]);
+            const double deviation = std::sqrt(parts[3][c] + epsilon);
+            scale.values.push_back(parts[0][c] / deviation);
+            if (!scale.slack.empty())
+                scale.slack[c] /= deviation;
+            shift.offsets.push_back(parts[2][c] * scale.values[c]);
+            shift.values.push_back(parts[1][c] - shift.offsets[c]);
         }
         m_steps.push_back(std::move(scale));
         m_steps.push_back(std::move(shift));

@@ -25,6 +25,9 @@ struct ChannelStep {
     bool scales = false; ///< else it shifts
     size_t slot = 0; ///< of the constant that says it: of a BatchNormalization its scale or its bias
     std::vector<double> values; ///< factors or terms, one a channel
+    std::vector<double>
+        offsets {}; ///< what its stored constant is more than its term (a mean times the factor); empty: 0
+    std::vector<double> slack {}; ///< of a factor that is made of codes: what half a step of them is; empty: 0
 };
 /// In order, as far as each value has a single reader; quantizers and what else keeps numbers are walked through.
 /// `view`: of a file that may scale sums of codes first; null: none.

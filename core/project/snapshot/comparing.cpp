@@ -86,7 +86,8 @@ ComparePair comparePairOf(const Snapshot& s)
 
 FoldedConstants foldedConstantsOf(const Snapshot& s)
 {
-    return FoldedConstants(s.floatModel->plan, *s.quantModel->plan, *s.quantModel->quant, s.alignment->weights);
+    return FoldedConstants(
+        s.floatModel->plan, *s.quantModel->plan, *s.quantModel->quant, *s.alignment, FoldedConstants::Factors::Fitted);
 }
 
 } // namespace qs
