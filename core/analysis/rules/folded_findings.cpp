@@ -29,6 +29,7 @@ struct FoldRule {
 constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::ActivationLost, "", "{0} activations are lost",
         "Keep these nodes, or clamp the ranges to the bounds of the activations.", 2, true },
+    { Rule::WeightsDiffer, "twice", "{0} weights are quantized twice", "" },
     { Rule::WeightsDiffer, "changed", "{0} layers have other weights", "" },
     { Rule::WeightsDiffer, "retrained", "{0} layers have other weights", "" },
     { Rule::WeightsDiffer, "unrelated", "{0} layers have weights that are not theirs", "" },

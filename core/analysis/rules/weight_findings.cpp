@@ -130,6 +130,52 @@ std::string changeText(const WeightChange& change)
         "they have the code {:.0f}, beyond which the float model's go; codes were cut off there", change.value);
 }
 
+/// The quantizer that has rounded a weight before its own does, perhaps with a node between that keeps the numbers.
+const Quantizer* roundedBefore(const ComparePair& pair, const WeightRow& row)
+{
+    constexpr size_t kMost = 8; // nodes
+    constexpr double kHalfStep = 0.51;
+    const Graph& graph = pair.quantPlan->graph();
+    const auto& all = pair.quantView->quantizers();
+    ValueId value = row.floatValue.valid() ? all[row.quantizer].real : ValueId();
+    for (size_t i = 0; i < kMost && value.valid(); ++i) {
+        const NodeId maker = graph.value(value).producer;
+        if (!maker.valid())
+            return nullptr;
+        if (const auto q = pair.quantView->ofQuantized(value); q && isDequantizeLinear(graph.node(maker))) {
+            const Quantizer& first = all[*q];
+            const bool explains = !first.params.scale.empty()
+                && row.similarity.maxAbsError.value_or(HUGE_VAL)
+                    <= kHalfStep * (largestScale(first.params) + largestScale(row.params));
+            return explains ? &first : nullptr;
+        }
+        const Node& node = graph.node(maker);
+        value = (movesElements(node) || node.is("Identity")) && node.hasInput(0) ? node.inputs[0] : ValueId();
+    }
+    return nullptr;
+}
+
+Finding quantizedTwice(const ComparePair& pair, const Comparison& c, size_t index, const Quantizer& first)
+{
+    const WeightRow& row = c.weights[index];
+    const std::string& name = pair.quantPlan->graph().value(first.shown()).name;
+    Finding f = weightFinding(c, index, Rule::WeightsDiffer);
+    f.cause = "twice";
+    f.title = "The weight of " + row.node + " is quantized twice";
+    f.summary
+        = fmt::format("{:.1f} % of the elements are off by more than half a step: its codes are made of {}, which "
+                      "was rounded already, {}, and what was left is rounded again, {}.",
+            100 * *row.offByMoreThanHalfStep, name, first.params.perTensor() ? "per tensor" : "per channel",
+            row.params.perTensor() ? "per tensor" : "per channel");
+    f.evidence = { evidence("off_by_more_than_half_step", *row.offByMoreThanHalfStep),
+        { "rounded_before", std::nullopt, name, {} }, evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
+        evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
+    f.remedy
+        = "Fold what stands between the weight and its product (Identity, Transpose, Reshape) into the constant, as "
+          "quant_pre_process or onnxsim do, and quantize the float model anew.";
+    return f;
+}
+
 } // namespace
 
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -143,6 +189,10 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         const bool moved = c.network && c.network->rearranged && !elements; // together they are the same
         if (row.bias || rounded || moved || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
             continue;
+        if (const Quantizer* first = roundedBefore(pair, row)) {
+            found.push_back(quantizedTwice(pair, c, i, *first));
+            continue;
+        }
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
         Finding f = weightFinding(c, i, Rule::WeightsDiffer);
         const bool damaged = elements || row.change;

@@ -130,6 +130,28 @@ Prepared twice(bool copies)
     return m.node("Sub", { "x_r", "z_r" }, { "y" }).output("y").finish();
 }
 
+/// A convolution whose weight has a scale a channel; `again`: behind an Identity it is rounded again, by one scale.
+Prepared roundedAgain(bool codes, bool again)
+{
+    std::vector<float> w = ownWeight();
+    std::vector<float> scales(size_t(kChannels), 0);
+    for (size_t i = 0; i < w.size(); ++i) {
+        const size_t c = i / size_t(kDepth);
+        w[i] *= float(c + 1);
+        scales[c] = std::max(scales[c], std::fabs(w[i]) / 127);
+    }
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", kInput);
+    if (!codes) {
+        m.constant("w", Tensor::of<float>(kWeightShape, w));
+        return m.node("Conv", { "x", "w" }, { "y" }).output("y").finish();
+    }
+    m.qdq<int8_t>("x", "x_dq", kInputScale, 0).weight("w", kWeightShape, symmetricCodes(w, scales), scales);
+    if (again)
+        m.node("Identity", { "w" }, { "v" }).qdq<int8_t>("v", "v_dq", largest(w) / 127, 0);
+    return m.node("Conv", { "x_dq", again ? "v_dq" : "w" }, { "y" }).output("y").finish();
+}
+
 Comparison proved(const Prepared& f, const Prepared& q)
 {
     CompareOptions options;
@@ -165,6 +187,16 @@ private slots:
         for (const WeightRow& row : c.weights)
             QVERIFY2(row.similarity.sqnrDb.value_or(kGoodDb) >= kGoodDb, row.name.c_str());
         QVERIFY(std::ranges::count(c.weights, true, &WeightRow::bias) > 0);
+    }
+
+    void quantizedTwice()
+    {
+        const Comparison c = proved(roundedAgain(false, true), roundedAgain(true, true));
+        const Finding* f = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2(
+            f && f->cause == "twice" && f->title.find("quantized twice") != std::string::npos, qPrintable(rulesOf(c)));
+        const Comparison once = proved(roundedAgain(false, false), roundedAgain(true, false));
+        QVERIFY2(!findingOf(once, Rule::WeightsDiffer), qPrintable(rulesOf(once)));
     }
 
     /// What the rounding of its scale does not explain.
