@@ -334,6 +334,23 @@ private slots:
             QVERIFY2(one.change.kind != RemedyKind::ExcludeNode, one.remedy.c_str());
     }
 
+    /// A bias without which the output is far worse is not wrong, and neither are weights; a range may be all the same.
+    void whatIsRefutedIsNotTold()
+    {
+        Planted p;
+        p.network = "cnn";
+        for (const Rule rule : { Rule::WrongBiasScale, Rule::WeightsDiffer, Rule::RangeTooLarge }) {
+            auto s = std::make_shared<Snapshot>(*snapshotOf(plantedPair(p)));
+            Finding f = makeFinding(rule, "n_r1");
+            f.severity = Severity::Error;
+            f.node = "n_r1";
+            f.tensor = "r1";
+            f.change = { RemedyKind::SetRange, f.node, f.tensor, 0, 0.01, 0 };
+            s->comparison->findings = { f };
+            QCOMPARE(tried(s)->comparison->findings.empty(), rule != Rule::RangeTooLarge);
+        }
+    }
+
     void nothingIsTriedOfHealthyFiles_data()
     {
         QTest::addColumn<QString>("network");

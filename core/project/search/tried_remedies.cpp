@@ -209,6 +209,7 @@ public:
             }
         }
         raise();
+        std::erase_if(m_all, refuted);
         std::ranges::stable_sort(m_all, {}, &Finding::severity);
         sortTried(m_all);
     }
@@ -353,6 +354,13 @@ private:
         for (const size_t i : m_tried)
             if (m_all[i].change.kind != RemedyKind::None && m_all[i].measuredGainDb.value_or(0) >= most + kCloserDb)
                 m_all[i].severity = worst;
+    }
+
+    /// With the float model's constant in its place far more is wrong: what is stored there is no fault.
+    static bool refuted(const Finding& f)
+    {
+        const bool constant = f.rule == Rule::WrongBiasScale || f.rule == Rule::WeightsDiffer;
+        return constant && f.measuredGainDb.value_or(0) < -kCostlyDb;
     }
 
     /// A cause whose removal changes nothing at a good output is worth a note.
