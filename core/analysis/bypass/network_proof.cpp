@@ -211,8 +211,10 @@ public:
         if (!same && m_pair.quantizedReference) { // it keeps its quantizers, which may hold its activations
             m_proof.withFloatWeights.reset();
             m_issue = badInput("the file that is taken as the float model is quantized itself");
-        } else if (!same && (tryFloatConstants() || !tryStoredWeights())) {
-            tryOwnConstants(); // weights may be other ones, too
+        } else if (!same) {
+            const bool stored = !tryFloatConstants() && tryStoredWeights();
+            if (!stored || m_proof.withFloatWeights) // weights may be other ones, too, or make up for each other
+                tryOwnConstants();
         }
         if (m_issue)
             m_proof.reason = issueText(*m_issue);

@@ -20,6 +20,7 @@ constexpr double kErrorWithoutThem = 0.7;
 constexpr double kSpoiled = 0.1; ///< error over signal, -20 dB
 /// Weights that are further apart than the coarsest rounding explains.
 constexpr double kOtherWeight = 0.1;
+constexpr double kFarMore = 10; ///< times what rounding the weights may explain
 
 bool areRetrained(const Comparison& c)
 {
@@ -197,6 +198,13 @@ void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Fi
     found.push_back(std::move(f));
 }
 
+/// Constants make up for what else is other: with the float model's in their place far more is apart.
+bool makeUp(const NetworkProof& proof)
+{
+    return proof.rearranged && proof.withFloatWeights && !proof.withFloatConstants
+        && proof.withFloatWeights->worstOutput.distance > kFarMore * proof.rearranged->tolerance;
+}
+
 } // namespace
 
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
@@ -207,7 +215,8 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
     verdict.step = proof->step;
     verdict.otherFunctions = proof->otherFunctions;
     // Where the weights are the float model's, these tell more than what rounding hides.
-    if (proof->rearranged && (!proof->withFloatWeights || areRetrained(c))) {
+    const bool stored = proof->withStoredWeights && proof->withStoredWeights->same();
+    if (proof->rearranged && (!proof->withFloatWeights || (areRetrained(c) && !stored) || makeUp(*proof))) {
         verdict.rearranged = true;
         verdict.distance = *proof->rearranged;
         return verdict;

@@ -130,6 +130,25 @@ Prepared twice(bool copies)
     return m.node("Sub", { "x_r", "z_r" }, { "y" }).output("y").finish();
 }
 
+/// All of the input lies one higher in the quantized file, and its bias makes up for that.
+Prepared shifted(bool codes)
+{
+    const std::vector<float> w = ownWeight();
+    std::vector<float> b = uniform(kChannels, 8);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", kInput);
+    if (!codes) {
+        m.constant("w", Tensor::of<float>(kWeightShape, w)).constant("b", perChannel(b));
+        return m.node("Conv", { "x", "w", "b" }, { "y" }).output("y").finish();
+    }
+    for (size_t i = 0; i < w.size(); ++i)
+        b[i / size_t(kDepth)] -= w[i];
+    m.constant("one", Tensor::scalar(1.f)).node("Add", { "x", "one" }, { "z" });
+    m.qdq<int8_t>("z", "z_dq", 2.f / 127, 0);
+    addBias(m, "b", b, addWeight(m, w) * 2.f / 127);
+    return m.node("Conv", { "z_dq", "w", "b" }, { "y" }).output("y").finish();
+}
+
 /// A convolution whose weight has a scale a channel; `again`: behind an Identity it is rounded again, by one scale.
 Prepared roundedAgain(bool codes, bool again)
 {
@@ -197,6 +216,15 @@ private slots:
             f && f->cause == "twice" && f->title.find("quantized twice") != std::string::npos, qPrintable(rulesOf(c)));
         const Comparison once = proved(roundedAgain(false, false), roundedAgain(true, false));
         QVERIFY2(!findingOf(once, Rule::WeightsDiffer), qPrintable(rulesOf(once)));
+    }
+
+    /// What the float model's bias would make wrong is no wrong bias.
+    void makesUp()
+    {
+        const Comparison c = proved(shifted(false), shifted(true));
+        QVERIFY2(c.network && c.network->same() && c.network->rearranged, qPrintable(rulesOf(c)));
+        QVERIFY2(std::ranges::all_of(c.findings, [](const Finding& f) { return f.severity == Severity::Note; }),
+            qPrintable(rulesOf(c)));
     }
 
     /// What the rounding of its scale does not explain.
