@@ -19,12 +19,12 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     c.firstSample = measured.firstSample;
     c.partial = c.samples < measured.allSamples;
     fillActivations(pair, measured, c);
+    c.restored = measured.restored;
     c.network = networkVerdict(measured.proof, c);
     splitWeightNoise(pair, c);
     fillImplementation(pair, measured, c);
     fillOutputs(pair, measured, labels, c);
     fillSamples(pair, measured, c);
-    c.restored = measured.restored;
     if (!c.partial)
         fillFloatNodes(pair, c);
     fillFindings(pair, c);

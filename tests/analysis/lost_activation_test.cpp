@@ -14,7 +14,7 @@ using namespace qs::test;
 
 namespace {
 
-constexpr int64_t kRows = 4, kWidth = 6;
+constexpr int64_t kRows = 4, kWidth = 6, kMany = 512;
 
 std::vector<float> values(size_t n, std::mt19937& random)
 {
@@ -129,6 +129,19 @@ double distanceOf(const Prepared& f, const Prepared& q, const Tensor& sample)
     return proof.withFloatWeights->worstOutput.distance;
 }
 
+/// x -> Neg -> Relu -> r -> Neg -> y; a quantizer whose codes begin one step below zero stands for the Relu.
+Prepared oneStepBelow(bool codes)
+{
+    constexpr float kScale = 6.f / 255;
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kMany });
+    if (!codes)
+        m.node("Neg", { "x" }, { "n" }).node("Relu", { "n" }, { "r" });
+    else
+        m.node("Neg", { "x" }, { "r" }).qdq<uint8_t>("r", "r_dq", kScale, 1);
+    return m.node("Neg", { codes ? "r_dq" : "r" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class LostActivationTests : public QObject {
@@ -194,6 +207,23 @@ private slots:
         QVERIFY(!findingOf(after, Rule::ActivationLost) && after.network && after.network->same());
         const Comparison before = compared(f, quantized(f, {}, healthy), data, options);
         QVERIFY(!findingOf(before, Rule::ActivationLost));
+    }
+
+    /// What passes is less than a step, and nothing is gained by cutting it off.
+    void moveNothing()
+    {
+        std::vector<float> x(kMany);
+        for (size_t i = 0; i < x.size(); ++i)
+            x[i] = 0.02f - 6.02f * float(i) / float(x.size());
+        const FixedData data({ Tensor::of<float>({ kMany }, x) });
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(oneStepBelow(false), oneStepBelow(true), data, options);
+        const Finding* lost = findingOf(c, Rule::ActivationLost);
+        QVERIFY2(lost && lost->severity == Severity::Note, qPrintable(rulesOf(c)));
+        QVERIFY2(
+            lost->summary.find("The zero point is 1, the Relu wants 0.") != std::string::npos, lost->summary.c_str());
+        QVERIFY2(!findingOf(c, Rule::ModelsDiffer) && c.network && c.network->same(), qPrintable(rulesOf(c)));
     }
 
     /// A range before a Relu that has its node may cut what the Relu cuts.

@@ -212,6 +212,7 @@ public:
             m_proof.withFloatWeights.reset();
             m_issue = badInput("the file that is taken as the float model is quantized itself");
         } else if (!same) {
+            tryActivations();
             const bool stored = !tryFloatConstants() && tryStoredWeights();
             if (!stored || m_proof.withFloatWeights) // weights may be other ones, too, or make up for each other
                 tryOwnConstants();
@@ -238,6 +239,20 @@ private:
         if (found->same() || !m_proof.withFloatWeights)
             m_proof.withFloatWeights = *found;
         return found->same();
+    }
+
+    void tryActivations()
+    {
+        if (std::ranges::none_of(m_pairs, [](const PairPlan& p) { return p.lostNode.valid(); }))
+            return;
+        std::vector<PairPlan> restored = m_pairs;
+        for (PairPlan& p : restored)
+            if (p.lostNode.valid())
+                p.activation = p.lost;
+        const auto bypassed = bypassQuantizers(m_pair, restored);
+        const auto found = bypassed.ok() ? compare({ m_pair.floatPlan, bypassed->plan }) : bypassed.issue();
+        if (found.ok() && found->same() && m_proof.withFloatWeights)
+            m_proof.withActivations = *found;
     }
 
     bool tryFloatConstants()

@@ -49,8 +49,12 @@ struct NetworkProof {
     /// The same as the first with all other constants of the float model, too (biases, normalizations): only where the
     /// files have others, and are the same then.
     std::optional<NetworkDistance> withFloatConstants;
-    /// Where that is there: the quantized file's error at the output with these constants of the float model over that
-    /// with its own, on the sample, in amplitude; above 1 its own do good. Nothing where it has no error.
+    /// The same as the first with the activations that the quantized file lost put back (PairPlan::lost): only where
+    /// that makes the files the same.
+    std::optional<NetworkDistance> withActivations;
+    /// Where withFloatConstants is there: the quantized file's error at the output with these constants of the float
+    /// model over that with its own, on the sample, in amplitude; above 1 its own do good. Nothing where it has no
+    /// error.
     std::optional<double> errorWithout;
     /// The float model as it is, the other with what it stores: only where rounding the weights explains what is
     /// between them. Factors may have moved from one constant to another, and biases may make up for rounding.

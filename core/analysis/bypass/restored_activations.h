@@ -14,6 +14,8 @@ struct RestoredOutput {
     double asIsDb = 0; ///< of the quantized file
     double restoredDb = 0; ///< with the activations that it lost put back
     double lostDb() const { return restoredDb - asIsDb; }
+    bool matterLittle() const { return lostDb() < kLittleLostDb; }
+    static constexpr double kLittleLostDb = 0.5;
 };
 inline constexpr double kExactDb = 180;
 

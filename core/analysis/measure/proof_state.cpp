@@ -59,6 +59,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     archiveOptional(stream, proof.withFloatWeights, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.withStoredWeights, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.withFloatConstants, [&](auto& d) { archive(stream, d); });
+    archiveOptional(stream, proof.withActivations, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.errorWithout, [&](auto& left) { stream.item(left); });
     archiveOptional(stream, proof.rearranged, [&](auto& d) { archive(stream, d); });
     archive(stream, proof.step);
@@ -71,8 +72,8 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
 /// The reader takes any number for a value, and for a precision.
 bool fits(const NetworkProof& proof, const Graph& graph)
 {
-    for (const auto* d :
-        { &proof.withFloatWeights, &proof.withStoredWeights, &proof.withFloatConstants, &proof.rearranged })
+    for (const auto* d : { &proof.withFloatWeights, &proof.withStoredWeights, &proof.withFloatConstants,
+             &proof.withActivations, &proof.rearranged })
         if (*d
             && ((*d)->worstOutput.floatValue.index() >= graph.values().size()
                 || ((*d)->overflow && (*d)->overflow->floatValue.index() >= graph.values().size())

@@ -50,6 +50,18 @@ bool isSymmetric(const QuantParams& params)
     return params.zeroPoint.empty() || std::abs(int64_t(params.zeroPoint[0]) - middleCode(params)) <= 1;
 }
 
+/// " The zero point is 1, the Relu wants 0." Of codes that begin about where the activation does.
+std::string zeroPointText(const QuantParams& params, const std::string& opType, double low)
+{
+    if (!params.perTensor() || params.zeroPoint.empty() || !isInteger(params.dtype) || isSymmetric(params)
+        || !std::isfinite(low))
+        return {};
+    const auto wanted = int64_t(std::llround(double(params.codes().low) - low / double(params.scale[0])));
+    return wanted == params.zeroPoint[0]
+        ? std::string()
+        : fmt::format(" The zero point is {}, the {} wants {}.", params.zeroPoint[0], opType, wanted);
+}
+
 /// A range that only lies in the wrong place moves to the data, and cuts again. A symmetric one cannot cut on one side.
 Remedy remedyOf(const ActivationRow& row, const std::string& node)
 {
@@ -73,6 +85,7 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
     f.summary = fmt::format("{} of the float model has no node in the quantized file, and no range ends where it does: "
                             "{}values {} pass; they reach from {:.4g} to {:.4g}.",
         node.opType, share ? percentText(*share) + " of all " : "", boundsText(row.lostBounds), low, high);
+    f.summary += zeroPointText(row.params, node.opType, row.lostBounds.first);
     f.evidence.push_back({ "activation", std::nullopt, node.opType, {} });
     if (share)
         f.evidence.push_back(evidence("share_beyond", 100 * *share, "%"));
@@ -85,6 +98,8 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
         f.evidence.push_back(evidence("output_lost_db", c.restored->lostDb(), "dB"));
         if (c.restored->lostDb() > kRuinedDb)
             f.severity = Severity::Error;
+        else if (c.restored->matterLittle() && c.network && c.network->same())
+            f.severity = Severity::Note;
     }
     f.change = remedyOf(row, node.name);
     f.rank = kRank + (share ? *share : 0);

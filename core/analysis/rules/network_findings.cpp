@@ -221,6 +221,11 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
         verdict.distance = *proof->rearranged;
         return verdict;
     }
+    if (proof->withActivations && c.restored && c.restored->matterLittle()
+        && proof->withFloatWeights->worstOutput.distance <= kSpoiled) { // which are told of by themselves
+        verdict.distance = *proof->withActivations;
+        return verdict;
+    }
     if (proof->withFloatConstants && otherConstants(proof->step).empty()) { // weights on a grid of codes alone
         verdict.distance = *proof->withFloatConstants;
         return verdict;

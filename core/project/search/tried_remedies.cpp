@@ -366,7 +366,8 @@ private:
     /// A cause whose removal changes nothing at a good output is worth a note.
     void calm(Finding& f)
     {
-        if (ofRange(f) && m_trials.before().value_or(0) >= kGoodDb && *f.measuredGainDb < kWorthDb)
+        if ((ofRange(f) || f.rule == Rule::ActivationLost) && m_trials.before().value_or(0) >= kGoodDb
+            && *f.measuredGainDb < kWorthDb)
             f.severity = Severity::Note;
     }
 
