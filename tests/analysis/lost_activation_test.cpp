@@ -142,6 +142,30 @@ Prepared oneStepBelow(bool codes)
     return m.node("Neg", { codes ? "r_dq" : "r" }, { "y" }).output("y").finish();
 }
 
+/// x -> MatMul -> Relu -> r, which two products read; in the quantized file `skips`: one of them before the quantizer.
+Prepared readTwice(bool codes, bool skips)
+{
+    std::mt19937 random(3);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    const std::string made = codes ? "r" : "a", read = codes ? "r_dq" : "r";
+    for (const std::string w : { "u", "v", "w" }) {
+        const std::vector<float> own = values(kWidth * kWidth, random);
+        constexpr float kScale = 4.f / 127;
+        if (codes)
+            m.weight(w, { kWidth, kWidth }, symmetricCodes(own, { kScale }), { kScale });
+        else
+            m.constant(w, Tensor::of<float>({ kWidth, kWidth }, own));
+    }
+    m.node("MatMul", { "x", "u" }, { made });
+    if (codes)
+        m.qdq<uint8_t>("r", "r_dq", 10.f / 255, 0);
+    else
+        m.node("Relu", { "a" }, { "r" });
+    m.node("MatMul", { read, "v" }, { "b" }).node("MatMul", { skips ? "r" : read, "w" }, { "c" });
+    return m.node("Add", { "b", "c" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class LostActivationTests : public QObject {
@@ -224,6 +248,35 @@ private slots:
         QVERIFY2(
             lost->summary.find("The zero point is 1, the Relu wants 0.") != std::string::npos, lost->summary.c_str());
         QVERIFY2(!findingOf(c, Rule::ModelsDiffer) && c.network && c.network->same(), qPrintable(rulesOf(c)));
+    }
+
+    void isSkipped_data()
+    {
+        QTest::addColumn<bool>("skips");
+        QTest::newRow("a reader skips it") << true;
+        QTest::newRow("healthy") << false;
+    }
+    void isSkipped()
+    {
+        QFETCH(bool, skips);
+        std::mt19937 random(7);
+        const FixedData data(samples(4, random));
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(readTwice(false, false), readTwice(true, skips), data, options);
+        const Finding* lost = findingOf(c, Rule::ActivationLost);
+        QVERIFY2((lost != nullptr) == skips, qPrintable(rulesOf(c)));
+        QCOMPARE(c.network->same(), !skips);
+        if (!skips)
+            return;
+        QCOMPARE(lost->cause, std::string("skipped"));
+        QCOMPARE(lost->severity, Severity::Error);
+        QCOMPARE(lost->node, std::string("n_c"));
+        QCOMPARE(lost->tensor, std::string("c"));
+        QVERIFY2(lost->summary.find("n_c reads the value before") != std::string::npos, lost->summary.c_str());
+        const Finding* other = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2(
+            other && other->summary.find("n_c skips the activation n_r") != std::string::npos, qPrintable(rulesOf(c)));
     }
 
     /// A range before a Relu that has its node may cut what the Relu cuts.

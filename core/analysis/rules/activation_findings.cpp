@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/node_partners.h"
+#include "core/analysis/pairs/pair_plan.h"
 #include "core/analysis/rows/range_use.h"
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
@@ -14,6 +17,7 @@ namespace {
 
 constexpr double kRuinedDb = 20; ///< lost at the output: an error
 constexpr double kRank = 2e7; ///< before all that follows from it
+constexpr const char* kSkipped = "skipped"; ///< cause: a node reads the value before what does the activation
 
 /// Share of the values beyond the bounds, by bins whose middle is; nothing without a histogram.
 Number shareBeyond(const ActivationRow& row)
@@ -106,6 +110,67 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
     return f;
 }
 
+/// The node of the float model that a reader of the value before a quantizer stands for, if it reads what is behind the
+/// activation that the quantizer does, and that alone.
+NodeId skipping(const ComparePair& pair, const NodePartners& partners, const PairPlan& plan, NodeId reader)
+{
+    const Node& node = pair.quantPlan->graph().node(reader);
+    const bool sizesAlone = node.is("Shape") || node.is("Size");
+    if (pair.quantView->isPlumbing(reader) || isQuantizeLinear(node) || sizesAlone)
+        return {};
+    const Graph& graph = pair.floatPlan->graph();
+    const NodeId partner = partners.of(reader), activation = graph.value(plan.x).producer;
+    const auto reads = [&](ValueId value) {
+        const auto& inputs = graph.node(partner).inputs;
+        return std::ranges::find(inputs, value) != inputs.end();
+    };
+    const bool behind = partner.valid() && activation.valid() && graph.node(activation).hasInput(0) && reads(plan.x)
+        && !reads(graph.node(activation).inputs[0]);
+    return behind ? partner : NodeId();
+}
+
+/// The activation that makes the value, perhaps with reshapes behind it.
+const Node& activationOf(const Graph& graph, ValueId value, const std::string& type)
+{
+    const Node* node = &graph.node(graph.value(value).producer);
+    while (node->opType != type && node->hasInput(0) && graph.value(node->inputs[0]).producer.valid())
+        node = &graph.node(graph.value(node->inputs[0]).producer);
+    return *node;
+}
+
+/// Told of at the reader, where what passes comes in.
+Finding skippedActivation(const ComparePair& pair, const Comparison& c, const PairPlan& plan, NodeId reader)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const Node& node = graph.node(reader);
+    const std::string& activation = activationOf(graph, plan.x, plan.activationName).name;
+    Finding f = makeFinding(Rule::ActivationLost);
+    f.cause = kSkipped;
+    f.node = node.name;
+    f.tensor = graph.value(node.hasOutput(0) ? node.outputs[0] : plan.x).name;
+    f.activation = RowOfValue(c.activations).find(graph.findValue(f.tensor));
+    f.title = fmt::format("{} skips the activation {}", node.name, activation);
+    f.summary
+        = fmt::format("{} of the float model has no node in the quantized file: the range of a quantizer does what "
+                      "it does. {} reads the value before that quantizer, so values {} pass to it.",
+            plan.activationName, node.name, boundsText({ plan.activation.low, plan.activation.high }));
+    f.evidence
+        = { { "activation", std::nullopt, plan.activationName, {} }, { "skipped", std::nullopt, activation, {} } };
+    f.remedy = fmt::format("Let {} read what is behind the quantizer, or keep the {}.", node.name, plan.activationName);
+    f.rank = kRank;
+    return f;
+}
+
+void findSkippedActivations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const NodePartners partners(pair);
+    for (const PairPlan& plan : planPairs(pair))
+        if (plan.p.valid() && plan.activation.bounded())
+            for (const Use& use : pair.quantPlan->graph().value(plan.p).uses)
+                if (const NodeId reader = skipping(pair, partners, plan, use.node); reader.valid())
+                    found.push_back(skippedActivation(pair, c, plan, reader));
+}
+
 } // namespace
 
 void findLostActivations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -118,6 +183,7 @@ void findLostActivations(const ComparePair& pair, const Comparison& c, std::vect
         told.push_back(lost);
         found.push_back(lostActivation(pair, c, i));
     }
+    findSkippedActivations(pair, c, found);
 }
 
 void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found)
@@ -137,7 +203,9 @@ void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found)
     });
     if (!cause)
         return;
-    other->summary += fmt::format(" The reason: the activation behind {} is lost.", other->node);
+    other->summary += lost->cause == kSkipped
+        ? fmt::format(" The reason: {}.", lost->title)
+        : fmt::format(" The reason: the activation behind {} is lost.", other->node);
     lost->severity = other->severity; // the most severe come first, and this is what they follow from
     lost->rank = std::max(lost->rank, other->rank);
     if (other < lost)

@@ -142,7 +142,9 @@ void findLeftInFloat(const Comparison& c, std::vector<Finding>& found)
     f.evidence = { evidence("nodes", double(rows.size())), { "causes", std::nullopt, causesText(rows), {} } };
     if (known)
         f.evidence.push_back(evidence("mac_share", share));
-    f.remedy = remedyFor(rows.front()->reason.cause);
+    const auto isUnfused = [](const FloatNodeRow* row) { return row->reason.cause == FloatCause::Unfused; };
+    const auto first = std::ranges::find_if_not(rows, isUnfused); // of these the numbers are right
+    f.remedy = remedyFor((first == rows.end() ? rows.front() : *first)->reason.cause);
     for (const FloatNodeRow* row : rows)
         f.places.push_back(placeOf(*row));
     found.push_back(std::move(f));
