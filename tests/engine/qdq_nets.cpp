@@ -172,6 +172,12 @@ const UnitCase kUnitCases[] = {
     { "pool before conv", [](QdqNet& n) { pooledBranch(n, kU8, 1); }, "MaxPool+QLinearConv>y0_q" },
     { "pool before two convs", [](QdqNet& n) { pooledBranch(n, kU8, 2); },
         "MaxPool+QLinearConv>y0_q MaxPool+QLinearConv>y1_q" },
+    { "pool before a conv and a quantizer",
+        [](QdqNet& n) {
+            pooledBranch(n, kU8, 1);
+            n.output(n.qdq(n.conv(n.qdq("pool", "b"), "c1", 4), "y1", kU8, 1.5f));
+        },
+        "QLinearConv>y1_q" },
     { "s8 pool before conv", [](QdqNet& n) { pooledBranch(n, kS8, 1); }, "MaxPool+QLinearConv>y0_q" },
     { "s8 pool before two convs", [](QdqNet& n) { pooledBranch(n, kS8, 2); }, "" },
     { "pool behind conv and Relu",

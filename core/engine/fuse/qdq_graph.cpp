@@ -168,12 +168,14 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
     RealCodes r;
     ValueId at = source(real);
     NodeId by = graph().value(at).producer;
-    size_t readers = 0; ///< of the last moved value, without quantizers
+    size_t readers = 0; ///< of the last moved value
     while (by.valid() && movesCodes(graph().node(by))) {
+        const std::vector<Use> all = uses(at);
         if (r.moves.empty())
-            readers = static_cast<size_t>(std::ranges::count_if(
-                uses(at), [&](const Use& use) { return !isQuantizeLinear(graph().node(use.node)); }));
-        if (escapes(at))
+            readers = all.size();
+        // Where one reader is a quantizer, the runtime hands the pair on to none of the others.
+        if (escapes(at)
+            || std::ranges::any_of(all, [&](const Use& use) { return isQuantizeLinear(graph().node(use.node)); }))
             return std::nullopt;
         r.moves.insert(r.moves.begin(), by);
         at = source(graph().node(by).inputs[0]);
