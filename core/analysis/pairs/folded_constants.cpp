@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace qs {
 
@@ -223,19 +224,24 @@ private:
 /// The pairs, and those of a weight that other products read, too.
 std::vector<WeightPair> everyUse(const Graph& floats, const QuantView& view, const Alignment& alignment)
 {
+    std::unordered_map<NodeId, const QuantUnit*> units;
+    for (const QuantUnit& unit : view.units())
+        units.emplace(unit.node, &unit);
+    std::unordered_map<ValueId, std::vector<const WeightPair*>> pairs;
+    for (const WeightPair& pair : alignment.weights)
+        pairs[pair.floatValue].push_back(&pair);
     std::vector<WeightPair> uses = alignment.weights;
     for (const auto& [f, q] : alignment.products) {
-        const auto unit = std::ranges::find(view.units(), q, &QuantUnit::node);
-        if (unit == view.units().end() || !floats.node(f).hasInput(kWeight))
+        const auto unit = units.find(q);
+        if (unit == units.end() || !floats.node(f).hasInput(kWeight))
             continue;
-        const auto isOf = [&](const WeightPair& w) {
-            return w.floatValue == floats.node(f).inputs[kWeight]
-                && std::ranges::find(unit->inputs, w.quantizer) != unit->inputs.end();
-        };
-        const auto pair = std::ranges::find_if(alignment.weights, isOf);
-        if (pair == alignment.weights.end() || (pair->floatNode == f && pair->quantNode == q))
+        const auto& own = pairs[floats.node(f).inputs[kWeight]];
+        const auto pair = std::ranges::find_if(own, [&](const WeightPair* w) {
+            return std::ranges::find(unit->second->inputs, w->quantizer) != unit->second->inputs.end();
+        });
+        if (pair == own.end() || ((*pair)->floatNode == f && (*pair)->quantNode == q))
             continue;
-        uses.push_back(*pair);
+        uses.push_back(**pair);
         uses.back().floatNode = f;
         uses.back().quantNode = q;
     }
