@@ -43,6 +43,14 @@ public:
         return nodes;
     }
 
+    /// False for matrices of other sizes: those beside a packed one (q, k, v) are not it, nor the next layer's.
+    bool mayAgree(NodeId f, NodeId q) const
+    {
+        const auto sa = m_f.isHeavy(f) ? m_f.weightShape(f) : std::nullopt;
+        const auto sb = m_q.isHeavy(q) ? m_q.weightShape(q) : std::nullopt;
+        return !sa || !sb || sa->size() != 2 || sb->size() != 2 || elementCount(*sa) == elementCount(*sb);
+    }
+
     double likeness(NodeId f, NodeId q) const
     {
         if (!m_f.isHeavy(f) || !m_q.isHeavy(q))
@@ -216,7 +224,7 @@ private:
             for (ValueId root : frontier)
                 for (NodeId reader : m_q.readers(root)) {
                     if (m_q.opClass(reader) == wanted && !m_found.taken.contains(reader)
-                        && readsAll(reader, inputs, detour))
+                        && readsAll(reader, inputs, detour) && m_weights.mayAgree(id, reader))
                         fitting.push_back(reader);
                     else if (!output(m_q, reader).valid())
                         continue;

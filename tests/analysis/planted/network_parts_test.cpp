@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/tensor/convert.h"
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
+
+#include <cmath>
+
+using namespace qs;
+using namespace qs::test;
+
+/// Where two files part, by what, and when nothing can be said of it.
+namespace {
+
+constexpr int64_t kRows = 32, kWidth = 16;
+constexpr float kFourBits = 1.f / 7;
+
+Comparison proved(const Prepared& f, const Prepared& q)
+{
+    CompareOptions options;
+    options.prove = true;
+    const FixedData data({ Tensor::of<float>({ kRows, kWidth }, normals(int(kRows * kWidth), 9)) });
+    auto result = compareModels(pairOf(f, q), data, options, {});
+    if (!result.ok())
+        qFatal("%s", issueText(result.issue()).c_str());
+    return std::move(result).value();
+}
+
+/// [kWidth, columns]
+std::vector<float> matrix(int64_t columns, uint32_t seed) { return uniform(size_t(kWidth * columns), seed); }
+
+/// The columns of a matrix that `takes` takes.
+template <class Takes> std::vector<float> columnsOf(const std::vector<float>& w, int64_t columns, Takes takes)
+{
+    std::vector<float> part;
+    for (size_t i = 0; i < w.size(); ++i)
+        if (takes(int64_t(i) % columns))
+            part.push_back(w[i]);
+    return part;
+}
+
+/// Codes of 4 bits where the step is one of these.
+void addWeight(SmallModel& m, bool codes, const std::string& name, int64_t columns, const std::vector<float>& w,
+    float step = 1.f / 127)
+{
+    const Shape shape { kWidth, columns };
+    if (!codes)
+        m.constant(name, Tensor::of<float>(shape, w));
+    else if (step != kFourBits)
+        m.weight(name, shape, symmetricCodes(w, { step }), { step });
+    else
+        m.constant(name + "_codes", packedAs(Tensor::of<int8_t>(shape, symmetricCodes(w, { step })), DType::Int4))
+            .constant(name + "_scale", Tensor::scalar(step))
+            .node("DequantizeLinear", { name + "_codes", name + "_scale" }, { name });
+}
+
+/// Three products side by side, which one file keeps in one matrix, beside one that is wider than each.
+Prepared packed(bool codes, float alpha)
+{
+    constexpr int64_t kPart = 4, kPacked = 3 * kPart, kBeside = 24;
+    const std::vector<float> all = matrix(kPacked, 5), beside = matrix(kBeside, 6);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    const std::vector<std::string> parts { "q", "k", "v" };
+    if (codes) {
+        addWeight(m, true, "wp", kPacked, all);
+        m.constant("sizes", Tensor::of<int64_t>({ 3 }, { kPart, kPart, kPart }));
+        m.node("MatMul", { "x", "wp" }, { "p" });
+        m.node("Split", { "p", "sizes" }, { "pq", "pk", "pv" }, { { "axis", int64_t(1) } });
+    }
+    for (int64_t i = 0; i < 3 && !codes; ++i) {
+        const std::string& name = parts[size_t(i)];
+        addWeight(m, false, "w" + name, kPart, columnsOf(all, kPacked, [&](int64_t c) { return c / kPart == i; }));
+        m.node("MatMul", { "x", "w" + name }, { name });
+    }
+    const std::string before = codes ? "p" : "";
+    addWeight(m, codes, codes ? "wide" : "fc", kBeside, beside);
+    m.node("MatMul", { "x", codes ? "wide" : "fc" }, { codes ? "u" : "f" });
+    m.node("Mul", { before + "q", before + "k" }, { codes ? "r" : "qk" });
+    m.node("Add", { codes ? "r" : "qk", before + "v" }, { codes ? "s" : "qkv" });
+    m.node("Elu", { codes ? "u" : "f" }, { codes ? "e" : "g" }, { { "alpha", alpha } });
+    m.node("Concat", { codes ? "s" : "qkv", codes ? "e" : "g" }, { "y" }, { { "axis", int64_t(1) } });
+    return m.output("y").finish();
+}
+
+} // namespace
+
+class NetworkPartsTests : public QObject {
+    Q_OBJECT
+private slots:
+    /// A matrix beside a packed one is no part of it: its own partner is found, and with it the proof is a sharp one.
+    void besidePacked()
+    {
+        const Comparison same = proved(packed(false, 1), packed(true, 1));
+        QVERIFY2(same.network && same.network->same() && !same.network->rearranged, qPrintable(rulesOf(same)));
+        QVERIFY(std::ranges::any_of(same.weights, [](const WeightRow& row) { return row.name == "fc"; }));
+        QVERIFY2(!findingOf(same, Rule::WeightsDiffer), qPrintable(rulesOf(same)));
+        const Comparison other = proved(packed(false, 1), packed(true, 0.9f));
+        QVERIFY2(other.network && other.network->known() && !other.network->same(), qPrintable(rulesOf(other)));
+    }
+};
+
+QTEST_GUILESS_MAIN(NetworkPartsTests)
+#include "network_parts_test.moc"
