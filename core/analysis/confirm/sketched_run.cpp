@@ -15,7 +15,8 @@ namespace qs {
 
 namespace {
 
-constexpr Closeness kPrecision { 0.03, 3, 10, true, true }; ///< what float16 and other decompositions may explain
+constexpr Closeness kPrecision { 0.03, 3, 10, true, true,
+    0.003 }; ///< what float16 and other decompositions may explain
 constexpr Closeness kStoredWeights { 0.15, 1.4, 3, true, true }; ///< rounded weights, too
 constexpr Closeness kQuantized { 0.35, 1.4, 3, false, false }; ///< and rounded activations
 

@@ -13,6 +13,9 @@ constexpr double kApart = 1e-3; ///< values that are nearer are never said to di
 constexpr size_t kFewValues = 64; ///< so many are looked at one by one
 constexpr size_t kLongestInside = 16; ///< nodes of a fused unit, one behind the other
 
+/// Sizes are equal whatever the values are.
+bool asksForSize(const Node& node) { return node.opType == "Shape" || node.opType == "Size"; }
+
 } // namespace
 
 ValueEvidence::ValueEvidence(const Graph& floatGraph, Sketches floats, Sketches quants, const Closeness& closeness)
@@ -37,14 +40,15 @@ void ValueEvidence::findInside(const Graph& floatGraph)
         for (const ValueId out : floatGraph.nodes()[n].outputs) {
             if (!out.valid())
                 continue;
-            if (nearestOfFloat(out) <= m_closeness.nearest) {
+            if (nearestOfFloat(out) <= m_closeness.back) {
                 steps[out.index()] = 0;
                 continue;
             }
             for (const Use& use : floatGraph.value(out).uses)
-                for (const ValueId next : floatGraph.node(use.node).outputs)
-                    if (next.valid())
-                        steps[out.index()] = std::min(steps[out.index()], steps[next.index()] + 1);
+                if (!asksForSize(floatGraph.node(use.node)))
+                    for (const ValueId next : floatGraph.node(use.node).outputs)
+                        if (next.valid())
+                            steps[out.index()] = std::min(steps[out.index()], steps[next.index()] + 1);
             if (steps[out.index()] <= kLongestInside)
                 m_inside.insert(out);
         }

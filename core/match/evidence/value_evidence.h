@@ -28,6 +28,8 @@ struct Closeness {
     bool everywhere; ///< what has a counterpart at all is as near as this
     bool bothWays; ///< noise is so small that what is nearest to a float value counts, too: else each rounding on the
                    ///< way adds to it, and an earlier equal value is nearer
+    double back = nearest; ///< distance from which both files compute the same again behind a unit of other steps; a
+                           ///< fault dies down behind its place, but not as far
 };
 
 /// What both networks compute on the same samples.

@@ -82,6 +82,16 @@ Prepared packed(bool codes, float alpha)
     return m.output("y").finish();
 }
 
+/// x + factor * Elu(x), and a copy of it in another shape that asks how large it is.
+Prepared dying(float alpha)
+{
+    SmallModel m("dying");
+    m.input("x", { kRows, kWidth }).constant("factor", Tensor::scalar(0.05f));
+    m.node("Elu", { "x" }, { "a" }, { { "alpha", alpha } }).node("Mul", { "a", "factor" }, { "b" });
+    m.node("Add", { "b", "x" }, { "c" }).node("Shape", { "b" }, { "size" }).node("Reshape", { "c", "size" }, { "d" });
+    return m.node("Neg", { "d" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class NetworkPartsTests : public QObject {
@@ -96,6 +106,17 @@ private slots:
         QVERIFY2(!findingOf(same, Rule::WeightsDiffer), qPrintable(rulesOf(same)));
         const Comparison other = proved(packed(false, 1), packed(true, 0.9f));
         QVERIFY2(other.network && other.network->known() && !other.network->same(), qPrintable(rulesOf(other)));
+    }
+
+    /// Behind a fault, whose effect dies down, names stay; the place is its node.
+    void behindTheFault()
+    {
+        const Comparison c = proved(dying(1), dying(0.5f));
+        for (const char* name : { "a", "b", "c", "d", "y" })
+            QCOMPARE(rowOf(c, name).quantizedName, std::string(name));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->node, std::string("n_a"));
     }
 };
 
