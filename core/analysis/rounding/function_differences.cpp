@@ -2,33 +2,19 @@
 #include "core/analysis/rounding/function_differences.h"
 
 #include "core/analysis/pairs/node_partners.h"
+#include "core/analysis/rounding/attribute_differences.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
-#include <optional>
 #include <string_view>
 
 namespace qs {
 
 namespace {
-
-/// Epsilons that differ by less are the same number, written in another type.
-constexpr double kSameEpsilon = 0.01;
-
-/// What normalizations and the like have where they do not say it.
-std::optional<float> epsilonOf(const Node& node)
-{
-    static const std::map<std::string_view, float> defaults { { "BatchNormalization", 1e-5f },
-        { "LayerNormalization", 1e-5f }, { "InstanceNormalization", 1e-5f }, { "GroupNormalization", 1e-5f },
-        { "RMSNormalization", 1e-5f }, { "SimplifiedLayerNormalization", 1e-5f } };
-    const auto it = defaults.find(node.opType);
-    return it == defaults.end() ? std::nullopt : std::optional(node.attributes.real("epsilon", it->second));
-}
 
 bool isGeluByTanh(const Node& node)
 {
@@ -63,20 +49,6 @@ void findGelus(const Graph& f, const Graph& q, std::vector<std::string>& found)
             other->opType, other->name));
 }
 
-void findEpsilons(const ComparePair& pair, std::vector<std::string>& found)
-{
-    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
-    const NodePartners partners(pair);
-    for (size_t n = 0; n < q.nodes().size(); ++n) {
-        const NodeId partner = partners.of(NodeId(n));
-        const auto own = epsilonOf(q.nodes()[n]);
-        const auto theirs = partner.valid() ? epsilonOf(f.node(partner)) : std::nullopt;
-        if (own && theirs && std::fabs(double(*own) - *theirs) > kSameEpsilon * std::max(*own, *theirs))
-            found.push_back(fmt::format("{} '{}' has epsilon {:.3g}, in the float model {:.3g}", q.nodes()[n].opType,
-                q.nodes()[n].name, *own, *theirs));
-    }
-}
-
 /// Activations that exporters put in place of each other: alike, but not the same.
 constexpr std::array<std::string_view, 14> kActivations { "Sigmoid", "HardSigmoid", "Tanh", "HardSwish", "Swish",
     "Mish", "Elu", "Selu", "Celu", "LeakyRelu", "ThresholdedRelu", "Softplus", "Softsign", "QuickGelu" };
@@ -108,7 +80,8 @@ std::vector<std::string> functionDifferences(const ComparePair& pair)
 {
     std::vector<std::string> found;
     findGelus(pair.floatPlan->graph(), pair.quantPlan->graph(), found);
-    findEpsilons(pair, found);
+    for (std::string& text : attributeDifferences(pair, AttributeKind::Numbers))
+        found.push_back(std::move(text));
     findActivations(pair, found);
     return found;
 }

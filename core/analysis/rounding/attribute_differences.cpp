@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rounding/attribute_differences.h"
+
+#include "core/analysis/pairs/node_partners.h"
+#include "core/qdq/qlinear_signature.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace qs {
+
+namespace {
+
+/// Epsilons that differ by less are the same number, written in another type; and other numbers.
+constexpr double kSameEpsilon = 0.01, kSameNumber = 1e-3;
+
+enum class Missing {
+    Unknown, ///< what a node without it has depends on its operator or its sizes
+    Zero,
+    One,
+    MinusOne,
+};
+
+struct Looked {
+    std::string_view name;
+    AttributeKind kind;
+    Missing missing = Missing::Unknown;
+};
+
+constexpr auto kNumbers = AttributeKind::Numbers, kShapes = AttributeKind::Shapes;
+constexpr std::array kLooked {
+    Looked { "epsilon", kNumbers },
+    Looked { "scale", kNumbers },
+    Looked { "softcap", kNumbers, Missing::Zero },
+    Looked { "alpha", kNumbers },
+    Looked { "beta", kNumbers },
+    Looked { "gamma", kNumbers },
+    Looked { "lambd", kNumbers },
+    Looked { "bias", kNumbers },
+    Looked { "mask_filter_value", kNumbers },
+    Looked { "local_window_size", kNumbers, Missing::MinusOne },
+    Looked { "do_rotary", kNumbers, Missing::Zero },
+    Looked { "rotary_interleaved", kNumbers, Missing::Zero },
+    Looked { "interleaved", kNumbers, Missing::Zero },
+    Looked { "rotary_embedding_dim", kNumbers, Missing::Zero },
+    Looked { "smooth_softmax", kNumbers, Missing::Zero },
+    Looked { "unidirectional", kNumbers, Missing::Zero },
+    Looked { "is_causal", kNumbers, Missing::Zero },
+    Looked { "num_heads", kNumbers },
+    Looked { "kv_num_heads", kNumbers },
+    Looked { "linear_before_reset", kNumbers, Missing::Zero },
+    Looked { "direction", kNumbers },
+    Looked { "mode", kShapes },
+    Looked { "coordinate_transformation_mode", kShapes },
+    Looked { "nearest_mode", kShapes },
+    Looked { "axis", kShapes },
+    Looked { "group", kShapes, Missing::One },
+    Looked { "kernel_shape", kShapes },
+    Looked { "strides", kShapes, Missing::One },
+    Looked { "dilations", kShapes, Missing::One },
+    Looked { "pads", kShapes, Missing::Zero },
+    Looked { "ceil_mode", kShapes, Missing::Zero },
+    Looked { "count_include_pad", kShapes, Missing::Zero },
+    Looked { "keepdims", kShapes, Missing::One },
+    Looked { "blocksize", kShapes },
+};
+
+/// Numbers, or a word.
+struct Setting {
+    std::vector<double> numbers;
+    std::string word;
+    bool list = false;
+};
+
+double numberOf(Missing missing) { return missing == Missing::One ? 1 : missing == Missing::MinusOne ? -1 : 0; }
+
+/// What normalizations have where they do not say it.
+std::optional<Setting> epsilonWithout(const std::string& type)
+{
+    static const std::map<std::string_view, double> defaults { { "BatchNormalization", 1e-5 },
+        { "LayerNormalization", 1e-5 }, { "InstanceNormalization", 1e-5 }, { "GroupNormalization", 1e-5 },
+        { "RMSNormalization", 1e-5 }, { "SimplifiedLayerNormalization", 1e-5 }, { "SkipLayerNormalization", 1e-12 },
+        { "SkipSimplifiedLayerNormalization", 1e-12 }, { "EmbedLayerNormalization", 1e-12 } };
+    const auto it = defaults.find(type);
+    return it == defaults.end() ? std::nullopt : std::optional(Setting { { it->second }, {}, false });
+}
+
+std::optional<Setting> settingOf(const Node& node, const Looked& looked)
+{
+    const std::string name(looked.name);
+    if (const auto* i = node.attributes.get<int64_t>(name))
+        return Setting { { double(*i) }, {}, false };
+    if (const auto* f = node.attributes.get<float>(name))
+        return Setting { { double(*f) }, {}, false };
+    if (const auto* text = node.attributes.get<std::string>(name))
+        return Setting { {}, *text, false };
+    if (const auto* list = node.attributes.get<std::vector<int64_t>>(name))
+        return Setting { { list->begin(), list->end() }, {}, true };
+    if (looked.name == "epsilon")
+        return epsilonWithout(floatOpType(node));
+    return std::nullopt;
+}
+
+std::string textOf(const Setting& setting)
+{
+    if (!setting.word.empty())
+        return setting.word;
+    std::vector<std::string> numbers;
+    for (const double v : setting.numbers)
+        numbers.push_back(fmt::format("{:.4g}", v));
+    return setting.list ? fmt::format("[{}]", fmt::join(numbers, ", ")) : fmt::format("{}", fmt::join(numbers, ""));
+}
+
+class AttributeComparer {
+public:
+    explicit AttributeComparer(const ComparePair& pair)
+        : m_pair(pair)
+        , m_partners(pair)
+    {
+    }
+
+    NodeId partnerOf(NodeId quantNode) const { return m_partners.of(quantNode); }
+
+    void compare(NodeId floatNode, NodeId quantNode, AttributeKind kind, std::vector<std::string>& found) const
+    {
+        const Node &f = m_pair.floatPlan->graph().node(floatNode), &q = m_pair.quantPlan->graph().node(quantNode);
+        if (floatOpType(q) != floatOpType(f))
+            return;
+        for (const Looked& looked : kLooked) {
+            if (looked.kind != kind || (looked.name == "pads" && (padsItself(f) || padsItself(q))))
+                continue;
+            auto own = settingOf(q, looked), theirs = settingOf(f, looked);
+            if (!own && !theirs)
+                continue;
+            if ((!own || !theirs) && looked.missing == Missing::Unknown)
+                continue;
+            const Setting given = own ? *own : *theirs;
+            const Setting other = own && theirs ? *theirs : withoutIt(given, looked.missing);
+            if (own && theirs && looked.name == "axis" && !placesAxes(floatNode, quantNode, given, other))
+                continue;
+            if (isSame(looked, given, other))
+                continue;
+            found.push_back(fmt::format("{} '{}' has {} {}, in the float model {}", q.opType, q.name, looked.name,
+                textOf(own ? given : other), textOf(own ? other : given)));
+        }
+    }
+
+private:
+    static bool padsItself(const Node& node)
+    {
+        return node.attributes.text("auto_pad", "NOTSET") != "NOTSET" || node.attributes.has("output_shape");
+    }
+
+    static Setting withoutIt(const Setting& given, Missing missing)
+    {
+        return { std::vector<double>(given.numbers.size(), numberOf(missing)), {}, given.list };
+    }
+
+    /// Counted from the end or not; no telling where the values have other axes.
+    bool placesAxes(NodeId floatNode, NodeId quantNode, const Setting& a, const Setting& b) const
+    {
+        const auto dims = [](const Plan& plan, NodeId id) {
+            const Node& node = plan.graph().node(id);
+            return node.hasOutput(0) ? plan.facts().of(node.outputs[0]).dims : std::nullopt;
+        };
+        const auto x = dims(*m_pair.floatPlan, floatNode), y = dims(*m_pair.quantPlan, quantNode);
+        if (!x || !y || x->size() != y->size() || a.numbers.empty() || b.numbers.empty())
+            return false;
+        for (size_t i = 0; i < x->size(); ++i)
+            if ((*x)[i].known() && (*y)[i].known() && (*x)[i].value != (*y)[i].value)
+                return false;
+        const auto rank = double(x->size());
+        const auto place = [&](double axis) { return axis < 0 ? axis + rank : axis; };
+        return place(a.numbers[0]) != place(b.numbers[0]);
+    }
+
+    static bool isSame(const Looked& looked, const Setting& a, const Setting& b)
+    {
+        if (a.word != b.word)
+            return false;
+        const double most = looked.name == "epsilon" ? kSameEpsilon : kSameNumber;
+        if (a.numbers.size() != b.numbers.size())
+            return false;
+        // Attention takes the scale that its sizes make where it has none, or 0.
+        if (looked.name == "scale"
+            && (a.numbers == std::vector<double> { 0 } || b.numbers == std::vector<double> { 0 }))
+            return true;
+        for (size_t i = 0; i < a.numbers.size(); ++i)
+            if (std::fabs(a.numbers[i] - b.numbers[i])
+                > most * std::max(std::fabs(a.numbers[i]), std::fabs(b.numbers[i])))
+                return false;
+        return true;
+    }
+
+    const ComparePair& m_pair;
+    const NodePartners m_partners;
+};
+
+} // namespace
+
+std::vector<std::string> attributeDifferences(const ComparePair& pair, AttributeKind kind, NodeId floatNode)
+{
+    std::vector<std::string> found;
+    const AttributeComparer comparer(pair);
+    for (size_t n = 0; n < pair.quantPlan->graph().nodes().size(); ++n)
+        if (const NodeId partner = comparer.partnerOf(NodeId(n));
+            partner.valid() && (!floatNode.valid() || partner == floatNode))
+            comparer.compare(partner, NodeId(n), kind, found);
+    return found;
+}
+
+} // namespace qs
