@@ -172,7 +172,9 @@ std::string networkVerdict(const NetworkVerdict& v)
         : v.rearranged                        ? " within what rounding their weights explains"
                                               : "";
     const double distance = v.distance.worstOutput.distance;
-    std::string apart = distance == 0 ? " (no difference" : " (" + number(distance, 2) + " of the output's size apart";
+    std::string apart = distance == 0 ? " (no difference"
+        : std::isfinite(distance)     ? " (" + number(distance, 2) + " of the size of " + v.output + " apart"
+                                      : " (" + v.output + " cannot be compared";
     if (v.distance.explained && (distance > 0 || v.step.precision != Precision::Float32))
         apart += ", rounding "
             + (v.rearranged ? std::string("the weights") : "to " + std::string(precisionName(v.step.precision)))

@@ -37,6 +37,14 @@ Result<Bypassed> bypassQuantizers(const ComparePair& pair, const std::vector<Pai
     return bypassed(pair, draft, builder.ownConstants());
 }
 
+Result<Bypassed> bypassDisturbed(const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges)
+{
+    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel, ranges);
+    builder.disturbOwn();
+    QS_TRY(const GraphDraft draft, builder.make());
+    return bypassed(pair, draft, builder.ownConstants());
+}
+
 Result<Bypassed> bypassWithFloatConstants(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, const std::vector<WeightRounding>& constants)
 {

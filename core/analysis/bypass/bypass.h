@@ -24,8 +24,11 @@ struct Bypassed {
 Result<Bypassed> bypassQuantizers(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges = BypassedRanges::AsPaired);
 
-/// The same, and in place of constants that are no codes and other ones than in the float model (a rounding without a
-/// precision) the float model's.
+/// The same, and what has no float partner is off by about as much as rounding made it.
+Result<Bypassed> bypassDisturbed(const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges);
+
+/// The same as the first, and in place of constants that are no codes and other ones than in the float model (a
+/// rounding without a precision) the float model's.
 Result<Bypassed> bypassWithFloatConstants(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, const std::vector<WeightRounding>& constants);
 

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <random>
 #include <span>
 
 namespace qs {
@@ -19,6 +21,8 @@ namespace qs {
 namespace {
 
 constexpr double kAlike = 0.3; ///< relative distance that rounding a weight to few bits explains
+constexpr uint32_t kDisturbingSeed = 4211;
+constexpr double kMiddleOfStep = 0.5;
 constexpr int64_t kClipByInputs = 11; ///< opset from which Clip takes its bounds as inputs
 
 /// By value: some output depends on it.
@@ -38,6 +42,20 @@ std::vector<bool> valuesInUse(const Graph& graph)
         }
     }
     return used;
+}
+
+/// With an error for each element, anywhere in a step of the mean power.
+Tensor withinStep(const Tensor& t, const std::vector<float>& scales)
+{
+    double squares = 0;
+    for (const float scale : scales)
+        squares += double(scale) * scale;
+    const double step = std::sqrt(squares / double(scales.size()));
+    std::mt19937 random(kDisturbingSeed);
+    std::vector<float> values = toFloats(t);
+    for (float& v : values)
+        v += float(step * (double(random()) / double(std::mt19937::max()) - kMiddleOfStep));
+    return Tensor::of<float>(t.shape(), values);
 }
 
 } // namespace
@@ -246,11 +264,13 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
         return convertedTo(*ofFloat, type);
     if (!codes || q.params.scale.empty())
         return std::nullopt;
-    const Tensor stored = Tensor::of<float>(codes->shape(), dequantized(*codes, q.params));
+    Tensor stored = Tensor::of<float>(codes->shape(), dequantized(*codes, q.params));
     if (ofFloat && relativeDistance(ofFloat->data<float>(), stored.data<float>()) <= kAlike)
         return convertedTo(*ofFloat, type);
     m_unlike += ofFloat.has_value();
     ++m_own;
+    if (m_disturbsOwn)
+        stored = withinStep(stored, q.params.scale);
     return convertedTo(stored, type);
 }
 
@@ -336,8 +356,10 @@ bool BypassBuilder::bypassTable(ValueId codes, const QuantParams& params, DType 
         const Tensor* partner = m_weights == Weights::Stored ? nullptr : m_partners.constant(movers.back(), 0);
         const bool fits = partner && isFloat(partner->dtype()) && partner->shape() == stored->shape();
         m_own += fits ? 0 : 1;
-        m_draft.setConstant(name,
-            convertedTo(fits ? *partner : Tensor::of<float>(stored->shape(), dequantized(*stored, params)), type));
+        Tensor reals = fits ? *partner : Tensor::of<float>(stored->shape(), dequantized(*stored, params));
+        if (m_disturbsOwn && !fits)
+            reals = withinStep(reals, params.scale);
+        m_draft.setConstant(name, convertedTo(reals, type));
     }
     node->inputs[0] = name;
     for (const NodeId id : movers) {

@@ -31,6 +31,8 @@ public:
         BypassedRanges ranges = BypassedRanges::AsPaired);
     /// The issue names what has no float counterpart here. Once.
     Result<GraphDraft> make();
+    /// Constants without a float partner get errors, too, as large as rounding to their codes makes. Before make().
+    void disturbOwn() { m_disturbsOwn = true; }
     size_t ownConstants() const { return m_own; } ///< that no float partner was found for
     size_t unlikeConstants() const { return m_unlike; } ///< those of them whose partner is not like them
 
@@ -110,6 +112,7 @@ private:
     std::map<std::string, size_t> m_makers;
     std::set<uint32_t> m_taken; ///< constants that are replaced
     size_t m_own = 0, m_unlike = 0;
+    bool m_disturbsOwn = false;
     std::optional<Issue> m_refusal;
 };
 

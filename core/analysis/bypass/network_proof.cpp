@@ -6,11 +6,15 @@
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/rounded_weights.h"
 #include "core/analysis/bypass/stored_weights.h"
+#include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/parallel.h"
+#include "core/graph/handed_on.h"
 #include "core/tensor/convert.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +28,8 @@ constexpr double kMargin = 3, kMarginOfFew = 6;
 constexpr int64_t kFew = 64;
 /// A tenth of what is apart at the output is not the reason for it.
 constexpr double kLittle = 10;
+/// Each with its own weights: a tolerance that is wider than this part of the output hides what is to be found.
+constexpr double kWidestProof = 0.05;
 /// A value that is zero in one file may be so small in the other, by its root mean square.
 constexpr double kZero = 1e-6;
 
@@ -139,6 +145,7 @@ private:
     Result<std::vector<double>> distances(const std::vector<ValueOfBoth>& values, bool outputs)
     {
         m_counts.clear();
+        m_sameSize.clear();
         m_lost.clear();
         std::vector<ValueId> ofFloat, ofBypassed;
         for (const ValueOfBoth& v : values) {
@@ -156,30 +163,35 @@ private:
         for (size_t i = 0; i < values.size(); ++i) {
             found.push_back(distanceOf((*x)[i], (*y)[i], outputs));
             m_counts.push_back((*x)[i].count());
+            m_sameSize.push_back((*x)[i].count() == (*y)[i].count());
             m_lost.push_back(lostBy((*x)[i], (*y)[i]));
         }
         return found;
     }
 
+    /// What is handed on to the next run is told of only where the results agree; a cache of another size, as that of a
+    /// window, says nothing.
     NetworkDistance worstOf(const std::vector<ValueOfBoth>& outputs, const std::vector<double>& apart,
         const std::vector<double>& explained) const
     {
-        NetworkDistance worst;
-        double most = -1;
+        std::optional<NetworkDistance> result, state;
         for (size_t i = 0; i < outputs.size(); ++i) {
+            const bool handedOn = isHandedOn(m_pair.floatPlan->graph(), outputs[i].shown);
+            if (handedOn && !m_sameSize[i])
+                continue;
             NetworkDistance here;
             here.worstOutput = { outputs[i].shown, apart[i] };
             if (!explained.empty()) {
                 here.explained = explained[i];
                 here.tolerance = std::max(kSameNetwork, (m_counts[i] < kFew ? kMarginOfFew : kMargin) * explained[i]);
             }
-            const double beyond = apart[i] / here.tolerance;
-            if (beyond > most) {
-                most = beyond;
+            auto& worst = handedOn ? state : result;
+            if (!worst || here.beyond() > worst->beyond())
                 worst = here;
-            }
         }
-        return worst;
+        if (!result && !state) // caches of other sizes alone
+            return { .worstOutput = { outputs[0].shown, apart[0] } };
+        return result && (!result->same() || !state || state->same()) ? *result : *state;
     }
 
     const TwoNetworks m_two;
@@ -189,6 +201,7 @@ private:
     const PrecisionStep& m_step;
     const WorkContext& m_work;
     std::vector<int64_t> m_counts; ///< elements of what was compared last
+    std::vector<bool> m_sameSize; ///< of the same, in both files
     std::vector<Lost> m_lost; ///< of the same
 };
 
@@ -219,6 +232,14 @@ public:
         }
         if (m_issue)
             m_proof.reason = issueText(*m_issue);
+        if (m_tooWide)
+            m_proof.reason
+                += fmt::format("{}each with its own weights, rounding alone may move the output by {:.2g} of "
+                               "its size, which hides what else differs",
+                    m_issue ? "; " : "", *m_tooWide);
+        if (!m_proof.same())
+            for (std::string& text : attributeDifferences(m_pair, AttributeKind::Shapes))
+                m_proof.otherFunctions.push_back(std::move(text));
         return std::move(m_proof);
     }
 
@@ -231,6 +252,11 @@ private:
             return keep(bypassed.issue());
         const auto found = compare({ m_pair.floatPlan, bypassed->plan });
         // Constants that are stored without loss, as those of a Gelu, do without a partner.
+        if (bypassed->ownConstants > 0 && found.ok() && !found->same())
+            if (const auto within = withinOwnRounding(bypassed->plan, ranges)) {
+                m_proof.withFloatWeights = *within;
+                return true;
+            }
         if (bypassed->ownConstants > 0 && !(found.ok() && found->same()))
             return keep(badInput(
                 std::to_string(bypassed->ownConstants) + " stored weights have no partner in the float model"));
@@ -255,6 +281,37 @@ private:
             m_proof.withActivations = *found;
     }
 
+    /// Few weights without a partner, in a network that is the float model's but for what rounding these explains. That
+    /// it is another one is not told by them: factors may stand in other constants.
+    std::optional<NetworkDistance> withinOwnRounding(
+        const std::shared_ptr<const Plan>& plan, BypassedRanges ranges) const
+    {
+        const auto disturbed = bypassDisturbed(m_pair, m_pairs, ranges);
+        if (!disturbed.ok())
+            return std::nullopt;
+        const auto outputs = comparableOutputs({ m_pair.floatPlan, plan }, m_pair);
+        std::vector<std::string> floatNames, names;
+        for (const ValueOfBoth& out : outputs) {
+            floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
+            names.push_back(plan->graph().value(out.b).name);
+        }
+        const auto all = realsOf(m_pair.floatPlan, floatNames), own = realsOf(plan, names),
+                   moved = realsOf(disturbed->plan, names);
+        std::optional<NetworkDistance> worst;
+        for (size_t i = 0; i < outputs.size(); ++i) {
+            const auto &x = all[i], &y = own[i], &z = moved[i];
+            NetworkDistance here;
+            here.worstOutput = { outputs[i].shown, x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL };
+            const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kMargin;
+            here.tolerance = std::max(kSameNetwork, y.size() == z.size() ? margin * relativeDistance(y, z) : 0);
+            if (x.empty() || !here.same() || here.tolerance > kWidestProof)
+                return std::nullopt;
+            if (!worst || here.beyond() > worst->beyond())
+                worst = here;
+        }
+        return worst;
+    }
+
     bool tryFloatConstants()
     {
         if (std::ranges::none_of(m_proof.step.roundings, [](const WeightRounding& r) { return !r.precision; }))
@@ -267,36 +324,52 @@ private:
             return false;
         m_proof.withFloatConstants = *found;
         const auto outputs = comparableOutputs({ m_pair.floatPlan, bypassed->plan }, m_pair);
-        const auto worst
-            = std::ranges::find(outputs, m_proof.withFloatWeights->worstOutput.floatValue, &ValueOfBoth::shown);
-        if (worst != outputs.end()) // the bypassed file has the names of the quantized one
-            m_proof.errorWithout = errorWithout(*worst, bypassed->plan->graph().value(worst->b).name);
+        m_proof.errorWithout = errorWithout(outputs, bypassed->plan->graph());
         return true;
     }
 
-    /// Of an output: see NetworkProof.
-    std::optional<double> errorWithout(const ValueOfBoth& output, const std::string& quantizedName) const
+    /// See NetworkProof. `bypassed` has the names of the quantized file.
+    std::optional<double> errorWithout(const std::vector<ValueOfBoth>& outputs, const Graph& bypassed) const
     {
         const auto& written = m_pair.writtenPlan ? m_pair.writtenPlan : m_pair.quantPlan;
         const auto changed = quantizedWithFloatConstants(m_pair, m_proof.step.roundings);
         if (!changed.ok())
             return std::nullopt;
-        const std::vector<float> x = realsOf(m_pair.floatPlan, output.f);
-        const std::vector<float> y = realsOf(written, written->graph().findValue(quantizedName));
-        const std::vector<float> without = realsOf(*changed, (*changed)->graph().findValue(quantizedName));
-        if (x.size() != y.size() || x.size() != without.size())
-            return std::nullopt;
-        const double error = relativeDistance(x, y), left = relativeDistance(x, without);
-        return error > 0 && std::isfinite(error) ? std::optional(left / error) : std::nullopt;
+        std::vector<std::string> names, floatNames;
+        for (const ValueOfBoth& out : outputs) {
+            floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
+            names.push_back(bypassed.value(out.b).name);
+        }
+        const auto x = realsOf(m_pair.floatPlan, floatNames), y = realsOf(written, names),
+                   without = realsOf(*changed, names);
+        std::optional<double> least;
+        for (size_t i = 0; i < x.size(); ++i) {
+            if (x[i].size() != y[i].size() || x[i].size() != without[i].size())
+                continue;
+            const double error = relativeDistance(x[i], y[i]), left = relativeDistance(x[i], without[i]);
+            if (error > 0 && std::isfinite(error))
+                least = std::min(least.value_or(HUGE_VAL), left / error);
+        }
+        return least;
     }
 
-    /// Empty where it cannot be run, or holds no reals.
-    std::vector<float> realsOf(const std::shared_ptr<const Plan>& plan, ValueId id) const
+    /// By name; empty where a value cannot be run, or holds no reals.
+    std::vector<std::vector<float>> realsOf(
+        const std::shared_ptr<const Plan>& plan, const std::vector<std::string>& names) const
     {
-        if (!id.valid() || !isFloat(plan->facts().of(id).dtype))
-            return {};
-        const auto found = runNetwork(plan, m_pair.floatPlan, { id }, m_inputs, m_work);
-        return found.ok() ? toFloats(found->front()) : std::vector<float>();
+        std::vector<ValueId> ids;
+        std::vector<size_t> places;
+        for (size_t i = 0; i < names.size(); ++i)
+            if (const ValueId id = plan->graph().findValue(names[i]);
+                id.valid() && !plan->blocked(id) && isFloat(plan->facts().of(id).dtype)) {
+                ids.push_back(id);
+                places.push_back(i);
+            }
+        std::vector<std::vector<float>> reals(names.size());
+        const auto found = runNetwork(plan, m_pair.floatPlan, ids, m_inputs, m_work);
+        for (size_t i = 0; found.ok() && i < ids.size(); ++i)
+            reals[places[i]] = toFloats((*found)[i]);
+        return reals;
     }
 
     bool tryStoredWeights()
@@ -325,8 +398,12 @@ private:
         distance.explained = explained->worstOutput.distance;
         distance.tolerance = std::max(kSameNetwork, kMargin * *distance.explained);
         distance.firstApart.reset();
-        if (distance.same() && !distance.overflow)
+        if (!distance.same() || distance.overflow)
+            return;
+        if (distance.tolerance <= kWidestProof || m_proof.withFloatConstants)
             m_proof.rearranged = distance;
+        else
+            m_tooWide = distance.tolerance;
     }
 
     Result<NetworkDistance> compare(TwoNetworks networks) const
@@ -347,6 +424,7 @@ private:
     const std::vector<PairPlan> m_pairs;
     NetworkProof m_proof;
     std::optional<Issue> m_issue; ///< the first
+    std::optional<double> m_tooWide; ///< tolerance of a proof with own weights
 };
 
 bool isFlat(const Tensor& t)

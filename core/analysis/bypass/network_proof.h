@@ -31,7 +31,8 @@ struct ValueOverflow {
 
 /// How far the two files are apart without their quantizers, on one sample.
 struct NetworkDistance {
-    ValueDistance worstOutput; ///< the one that is furthest beyond its tolerance
+    /// The one that is furthest beyond its tolerance; of states that are handed on only where no result is beyond.
+    ValueDistance worstOutput;
     std::optional<ValueDistance> firstApart {}; ///< in the float model's order, where the outputs differ
     std::optional<ValueDistance> mostFrom {}; ///< behind that, where it is little: the first that is far apart
     std::optional<ValueOverflow> overflow {}; ///< in float16, where nothing is apart before it
@@ -39,6 +40,7 @@ struct NetworkDistance {
     /// What rounding to the files' lowest precision moves this output by; nothing where it was not asked for.
     std::optional<double> explained {};
     bool same() const { return worstOutput.distance <= tolerance; }
+    double beyond() const { return worstOutput.distance / tolerance; }
 };
 
 /// What the two files compute without quantizers, on one sample.
@@ -52,15 +54,21 @@ struct NetworkProof {
     /// The same as the first with the activations that the quantized file lost put back (PairPlan::lost): only where
     /// that makes the files the same.
     std::optional<NetworkDistance> withActivations;
-    /// Where withFloatConstants is there: the quantized file's error at the output with these constants of the float
-    /// model over that with its own, on the sample, in amplitude; above 1 its own do good. Nothing where it has no
-    /// error.
+    /// Where withFloatConstants is there: the quantized file's error at an output with these constants of the float
+    /// model over that with its own, on the sample, in amplitude, at the output where this is least; above 1 its own do
+    /// good. Nothing where it has no error.
     std::optional<double> errorWithout;
     /// The float model as it is, the other with what it stores: only where rounding the weights explains what is
-    /// between them. Factors may have moved from one constant to another, and biases may make up for rounding.
+    /// between them, and that is little or the first with all float constants is there. Factors may have moved from one
+    /// constant to another, and biases may make up for rounding.
     std::optional<NetworkDistance> rearranged;
     PrecisionStep step; ///< which rounding is between the files
     std::vector<std::string> otherFunctions; ///< a sentence for each operator that computes another function
+    bool same() const
+    {
+        const auto is = [](const std::optional<NetworkDistance>& d) { return d && d->same(); };
+        return is(withFloatWeights) || is(withStoredWeights) || is(withFloatConstants) || is(rearranged);
+    }
     std::string reason; ///< why one of both, or both, are not there; a sentence without a full stop
 };
 

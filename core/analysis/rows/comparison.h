@@ -26,9 +26,11 @@ struct NetworkVerdict {
     /// What the quantized file's constants that are no codes and other ones than the float model's (PrecisionStep)
     /// move the output by, relatively: the files are the same without them, and are called so where that is little.
     Number otherConstants {};
-    bool harmfulConstants = false; ///< they make much of the output's error
+    bool harmfulConstants = false; ///< they make much of the output's error, or hold nothing any more
+    bool lostConstants = false; ///< some are zeros in place of the float model's
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
+    std::string output {}, movedOutput {}; ///< names: the worst output, and the one that other constants move
     bool known() const { return reason.empty(); }
     bool same() const { return known() && distance.same(); }
 };

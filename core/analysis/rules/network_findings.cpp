@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 
@@ -21,6 +22,8 @@ constexpr double kSpoiled = 0.1; ///< error over signal, -20 dB
 /// Weights that are further apart than the coarsest rounding explains.
 constexpr double kOtherWeight = 0.1;
 constexpr double kFarMore = 10; ///< times what rounding the weights may explain
+constexpr double kAllZeros = 1; ///< how far zeros are from any constant
+constexpr double kNothingLeft = 0.99; ///< so far from the float model's: no correction
 
 bool areRetrained(const Comparison& c)
 {
@@ -67,20 +70,52 @@ std::string otherWeights(const NetworkVerdict& verdict)
     return worst ? fmt::format(" The constant {} is another one ({:.2g} apart).", worst->name, worst->distance) : "";
 }
 
-std::string summaryOf(const NetworkVerdict& verdict, const std::string& place, double there)
+std::string nameOf(const Comparison& c, ValueId value)
+{
+    for (const OutputRow& out : c.outputs)
+        if (out.floatValue == value)
+            return out.name;
+    const auto row = RowOfValue(c.activations).find(value);
+    return row ? c.activations[*row].name : "the output";
+}
+
+/// How the quantized file's nodes are set in another way than the node of the place that they stand for.
+std::vector<std::string> settingsAt(const ComparePair& pair, NodeId node)
+{
+    if (!node.valid())
+        return {};
+    std::vector<std::string> found = attributeDifferences(pair, AttributeKind::Numbers, node);
+    for (std::string& text : attributeDifferences(pair, AttributeKind::Shapes, node))
+        found.push_back(std::move(text));
+    return found;
+}
+
+std::string offBy(const NetworkVerdict& verdict)
+{
+    const double distance = verdict.distance.worstOutput.distance;
+    return std::isfinite(distance)
+        ? fmt::format("off by {:.2g} of the size of {}", distance, verdict.output)
+        : "off in " + verdict.output + ", which has another shape or no finite numbers and cannot be compared";
+}
+
+std::string summaryOf(
+    const NetworkVerdict& verdict, const std::string& place, double there, const std::vector<std::string>& settings)
 {
     const NetworkDistance& d = verdict.distance;
-    std::string text
-        = fmt::format("Without its quantizers and with the {} weights in both, the quantized file is off by "
-                      "{:.2g} of the output's size.",
-            verdict.storedWeights ? "stored" : "float model's", d.worstOutput.distance);
+    std::string text = fmt::format("Without its quantizers and with the {} weights in both, the quantized file is {}.",
+        verdict.storedWeights ? "stored" : "float model's", offBy(verdict));
     if (d.explained)
         text += fmt::format(" Rounding to {} explains {:.2g}.", precisionName(verdict.step.precision), *d.explained);
     text += d.mostFrom ? fmt::format(
                 " They part by {:.2g} before, most comes in at {} ({:.2g}).", d.firstApart->distance, place, there)
                        : fmt::format(" They part at {} ({:.2g}).", place, there);
+    if (!settings.empty())
+        text += " There " + listed(settings) + ".";
     text += otherWeights(verdict);
-    return verdict.otherFunctions.empty() ? text : text + " " + upper(listed(verdict.otherFunctions)) + ".";
+    std::vector<std::string> elsewhere;
+    std::ranges::copy_if(verdict.otherFunctions, std::back_inserter(elsewhere),
+        [&](const std::string& other) { return std::ranges::find(settings, other) == settings.end(); });
+    return elsewhere.empty() ? text : text + " " + upper(listed(elsewhere)) + ".";
 }
 
 void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -94,12 +129,13 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
     const ValueId value = lost ? place.floatValue : firstOfUnmatched(pair, place.floatValue);
     Finding f = makeFinding(Rule::ModelsDiffer);
     f.tensor = graph.value(value).name;
-    if (const NodeId producer = graph.value(value).producer; producer.valid())
+    const NodeId producer = graph.value(value).producer;
+    if (producer.valid())
         f.node = graph.node(producer).name;
     for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
         if (c.activations[i].floatValue == value)
             f.activation = i;
-    f.summary = summaryOf(*c.network, f.node.empty() ? f.tensor : f.node, place.distance);
+    f.summary = summaryOf(*c.network, f.node.empty() ? f.tensor : f.node, place.distance, settingsAt(pair, producer));
     f.evidence = { evidence("output_distance", distance.worstOutput.distance),
         { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
         evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };
@@ -150,6 +186,18 @@ std::string listOf(const std::vector<const WeightRounding*>& constants)
     return listed(names);
 }
 
+/// What other constants do to the output.
+std::string effectOf(const NetworkVerdict& verdict, const WeightRounding& furthest)
+{
+    if (verdict.lostConstants)
+        return furthest.distance == kAllZeros
+            ? fmt::format("; {} holds nothing but zeros: it was lost, not corrected", furthest.name)
+            : fmt::format("; {} is as far from the float model's as zeros are, and so not corrected", furthest.name);
+    return verdict.harmfulConstants ? ", which is much of its error"
+                                    : ", and its error would hardly be less without them: so it is where biases are "
+                                      "corrected";
+}
+
 /// One network but for constants that are no codes.
 void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
 {
@@ -164,18 +212,23 @@ void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
     f.title = fmt::format("{} other than the float model's",
         others.size() == 1 ? std::string("A constant is") : fmt::format("{} constants are", others.size()));
     f.summary
-        = fmt::format("Beside its codes the quantized file has other constants: {}. They move the output by "
-                      "{:.2g} of its size{}. With the float model's in their place, and without its quantizers, it "
-                      "computes what the float model does.",
-            listOf(others), effect,
-            harmful ? ", which is much of its error"
-                    : ", and its error would hardly be less without them: so it is where "
-                      "biases are corrected");
+        = fmt::format("Beside its codes the quantized file has other constants: {}. They move {} by {:.2g} of its "
+                      "size{}. With the float model's in their place, and without its quantizers, it computes what the "
+                      "float model does.",
+            listOf(others), c.network->movedOutput, effect, effectOf(*c.network, *others.front()));
     f.evidence = { evidence("output_moved", effect), evidence("constants", double(others.size())) };
     f.remedy = harmful ? "Store the float model's values there, and find out what changed them."
                        : "Nothing has to be done where that is intended.";
     f.rank = harmful ? kFirst : 0;
     found.push_back(std::move(f));
+}
+
+/// Some weight, bias or constant is another one: else no factor went from one to another.
+bool movesFactors(const Comparison& c)
+{
+    return !otherConstants(c.network->step).empty() || std::ranges::any_of(c.weights, [](const WeightRow& w) {
+        return w.offByMoreThanHalfStep.value_or(0) > kDifferingShare;
+    });
 }
 
 /// One function, in other constants.
@@ -189,9 +242,9 @@ void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Fi
     f.title = "Factors were moved between constants";
     f.summary
         = fmt::format("Its weights and constants are not the float model's, but without quantizers of activations "
-                      "they compute the same within {:.2g} of the output's size, where rounding the float model's "
+                      "they compute the same within {:.2g} of the size of {}, where rounding the float model's "
                       "weights makes {:.2g}. Smoothing (SmoothQuant), equalization and bias correction do so.",
-            distance.worstOutput.distance, distance.explained.value_or(0));
+            distance.worstOutput.distance, c.network->output, distance.explained.value_or(0));
     f.evidence = { evidence("output_distance", distance.worstOutput.distance),
         evidence("explained", distance.explained.value_or(0)), evidence("tolerance", distance.tolerance) };
     f.remedy = "Nothing has to be done; what is told of single weights compares other numbers.";
@@ -205,9 +258,53 @@ bool makeUp(const NetworkProof& proof)
         && proof.withFloatWeights->worstOutput.distance > kFarMore * proof.rearranged->tolerance;
 }
 
-} // namespace
+/// Whoever reads only the text has to hear of other functions, too.
+void sayOtherFunctions(const Comparison& c, size_t before, std::vector<Finding>& found)
+{
+    const NetworkVerdict& verdict = *c.network;
+    if (verdict.otherFunctions.empty())
+        return;
+    if (found.size() > before) {
+        if (std::string& text = found.back().summary; text.find(verdict.otherFunctions[0]) == std::string::npos
+            && text.find(upper(verdict.otherFunctions[0])) == std::string::npos)
+            text += " " + upper(listed(verdict.otherFunctions)) + ".";
+        return;
+    }
+    Finding f = makeFinding(Rule::ModelsDiffer);
+    f.severity = Severity::Note;
+    f.title = "Other functions within the tolerance";
+    f.summary = fmt::format("The files agree within {:.2g} of the size of {}, but not only by rounding: {}.",
+        verdict.distance.tolerance, verdict.output, listed(verdict.otherFunctions));
+    f.evidence = { evidence("output_distance", verdict.distance.worstOutput.distance) };
+    f.remedy = "Nothing has to be done where that is intended.";
+    found.push_back(std::move(f));
+}
 
-std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
+/// Zeros, or, where only weights are quantized, what is as far off as these: no bias is corrected there by that much.
+bool hasLostConstants(const NetworkProof& proof, const Comparison& c)
+{
+    const bool weightsOnly
+        = std::ranges::none_of(c.activations, [](const ActivationRow& row) { return row.quantizer.has_value(); });
+    const double without = proof.errorWithout.value_or(0);
+    const bool told = without < kErrorWithoutThem; // they make much of the error, whatever they are
+    return without <= 1 // else its own do good
+        && std::ranges::any_of(proof.step.roundings, [&](const WeightRounding& r) {
+               return r.other() && (r.distance == kAllZeros || (weightsOnly && !told && r.distance > kNothingLeft));
+           });
+}
+
+NetworkVerdict judgedConstants(const NetworkProof& proof, const Comparison& c, NetworkVerdict verdict)
+{
+    const ValueDistance& moved = proof.withFloatWeights->worstOutput;
+    verdict.otherConstants = moved.distance;
+    verdict.movedOutput = nameOf(c, moved.floatValue);
+    verdict.lostConstants = hasLostConstants(proof, c);
+    verdict.harmfulConstants = verdict.lostConstants || proof.errorWithout.value_or(0) < kErrorWithoutThem;
+    verdict.distance = verdict.harmfulConstants ? *proof.withFloatWeights : *proof.withFloatConstants;
+    return verdict;
+}
+
+std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, const Comparison& c)
 {
     if (!proof)
         return std::nullopt;
@@ -230,13 +327,8 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
         verdict.distance = *proof->withFloatConstants;
         return verdict;
     }
-    if (proof->withFloatConstants) {
-        const ValueDistance& moved = proof->withFloatWeights->worstOutput;
-        verdict.otherConstants = moved.distance;
-        verdict.harmfulConstants = proof->errorWithout.value_or(0) < kErrorWithoutThem;
-        verdict.distance = verdict.harmfulConstants ? *proof->withFloatWeights : *proof->withFloatConstants;
-        return verdict;
-    }
+    if (proof->withFloatConstants)
+        return judgedConstants(*proof, c, std::move(verdict));
     // Where weights are others, the float model's prove nothing unless the files agree with them.
     const auto& own = proof->withFloatWeights;
     verdict.storedWeights = !(own && (!areRetrained(c) || own->same()));
@@ -253,10 +345,21 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
     return verdict;
 }
 
+} // namespace
+
+std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
+{
+    auto verdict = judged(proof, c);
+    if (verdict && verdict->distance.worstOutput.floatValue.valid())
+        verdict->output = nameOf(c, verdict->distance.worstOutput.floatValue);
+    return verdict;
+}
+
 void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     if (!c.network)
         return; // other weights are told of by themselves
+    const size_t before = found.size();
     if (!c.network->known() && c.network->distance.overflow) {
         findOverflow(pair, c, found);
     } else if (!c.network->known()) {
@@ -271,18 +374,10 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
         findOtherConstants(c, found);
     } else if (!c.network->same()) {
         findDistance(pair, c, found);
-    } else if (c.network->rearranged) {
+    } else if (c.network->rearranged && movesFactors(c)) {
         findRearranged(pair, c, found);
-    } else if (!c.network->otherFunctions.empty()) {
-        Finding f = makeFinding(Rule::ModelsDiffer);
-        f.severity = Severity::Note;
-        f.title = "Other functions within the tolerance";
-        f.summary = fmt::format("The files agree within {:.2g} of the output's size, but not only by rounding: {}.",
-            c.network->distance.tolerance, listed(c.network->otherFunctions));
-        f.evidence = { evidence("output_distance", c.network->distance.worstOutput.distance) };
-        f.remedy = "Nothing has to be done where that is intended.";
-        found.push_back(std::move(f));
     }
+    sayOtherFunctions(c, before, found);
 }
 
 } // namespace qs

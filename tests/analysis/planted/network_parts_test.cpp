@@ -82,6 +82,30 @@ Prepared packed(bool codes, float alpha)
     return m.output("y").finish();
 }
 
+/// A product that one file computes in two, of every second column each, whose weights have no partner.
+Prepared interleaved(bool codes, float step)
+{
+    constexpr int64_t kColumns = 8;
+    const std::vector<float> w = matrix(kColumns, 5);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    addWeight(m, codes, "first", kWidth, matrix(kWidth, 6), step);
+    m.node("MatMul", { "x", "first" }, { "h" });
+    if (!codes) {
+        addWeight(m, false, "w", kColumns, w);
+        return m.node("MatMul", { "h", "w" }, { "p" }).node("Neg", { "p" }, { "y" }).output("y").finish();
+    }
+    m.constant("axes", Tensor::of<int64_t>({ 1 }, { 2 }));
+    m.constant("shape", Tensor::of<int64_t>({ 2 }, { kRows, kColumns }));
+    for (const int64_t i : { 0, 1 }) {
+        const std::string n = i == 0 ? "a" : "b";
+        addWeight(m, true, "w" + n, kColumns / 2, columnsOf(w, kColumns, [&](int64_t c) { return c % 2 == i; }), step);
+        m.node("MatMul", { "h", "w" + n }, { "p" + n }).node("Unsqueeze", { "p" + n, "axes" }, { "u" + n });
+    }
+    m.node("Concat", { "ua", "ub" }, { "c" }, { { "axis", int64_t(2) } }).node("Reshape", { "c", "shape" }, { "r" });
+    return m.node("Neg", { "r" }, { "y" }).output("y").finish();
+}
+
 /// x + factor * Elu(x), and a copy of it in another shape that asks how large it is.
 Prepared dying(float alpha)
 {
@@ -90,6 +114,27 @@ Prepared dying(float alpha)
     m.node("Elu", { "x" }, { "a" }, { { "alpha", alpha } }).node("Mul", { "a", "factor" }, { "b" });
     m.node("Add", { "b", "x" }, { "c" }).node("Shape", { "b" }, { "size" }).node("Reshape", { "c", "size" }, { "d" });
     return m.node("Neg", { "d" }, { "y" }).output("y").finish();
+}
+
+/// A product whose weight has codes in steps of 0.5, and a bias.
+Prepared withBias(bool codes, const std::vector<float>& bias)
+{
+    const auto outputs = int64_t(bias.size());
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("b", Tensor::of<float>({ outputs }, bias));
+    addWeight(m, codes, "w", outputs, matrix(outputs, 5), 0.5f);
+    return m.node("MatMul", { "x", "w" }, { "p" }).node("Add", { "p", "b" }, { "y" }).output("y").finish();
+}
+
+/// A result that is little off, and a state for the next run that is far off or of another size.
+Prepared withState(float alpha, int64_t repeats)
+{
+    SmallModel m("state");
+    m.input("x", { kRows, kWidth }).constant("factor", Tensor::scalar(0.05f));
+    m.constant("repeats", Tensor::of<int64_t>({ 2 }, { repeats, 1 }));
+    m.node("Elu", { "x" }, { "a" }, { { "alpha", alpha } }).node("Mul", { "a", "factor" }, { "b" });
+    m.node("Add", { "b", "x" }, { "y" }).node("Tile", { "a", "repeats" }, { "present.0.key" });
+    return m.output("present.0.key").output("y").finish();
 }
 
 } // namespace
@@ -108,7 +153,28 @@ private slots:
         QVERIFY2(other.network && other.network->known() && !other.network->same(), qPrintable(rulesOf(other)));
     }
 
-    /// Behind a fault, whose effect dies down, names stay; the place is its node.
+    void ownWeights_data()
+    {
+        QTest::addColumn<float>("step");
+        QTest::addColumn<bool>("known");
+        QTest::newRow("fine") << 1.f / 127 << true;
+        QTest::newRow("coarse") << kFourBits << false;
+    }
+    /// Where rounding explains much of the output nothing is proved, and nothing was moved where no weight shows it.
+    void ownWeights()
+    {
+        QFETCH(float, step);
+        QFETCH(bool, known);
+        const Comparison c = proved(interleaved(false, 0), interleaved(true, step));
+        QVERIFY(c.network);
+        QVERIFY2(c.network->known() == known && c.network->same() == known, qPrintable(rulesOf(c)));
+        QVERIFY2(!findingOf(c, Rule::WeightsDiffer), qPrintable(rulesOf(c)));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((found != nullptr) != known, qPrintable(rulesOf(c)));
+        QVERIFY2(known || found->summary.find("hides what else differs") != std::string::npos, qPrintable(rulesOf(c)));
+    }
+
+    /// Behind a fault, whose effect dies down, names stay; the place is its node, and its attribute is named.
     void behindTheFault()
     {
         const Comparison c = proved(dying(1), dying(0.5f));
@@ -117,6 +183,56 @@ private slots:
         const Finding* found = findingOf(c, Rule::ModelsDiffer);
         QVERIFY2(found, qPrintable(rulesOf(c)));
         QCOMPARE(found->node, std::string("n_a"));
+        QVERIFY2(found->summary.find("Elu 'n_a' has alpha 0.5, in the float model 1") != std::string::npos,
+            found->summary.c_str());
+    }
+
+    void lostBias_data()
+    {
+        QTest::addColumn<float>("factor");
+        QTest::addColumn<bool>("lost");
+        QTest::newRow("corrected") << 0.9f << false;
+        QTest::newRow("zeros") << 0.f << true;
+        QTest::newRow("another") << -0.2f << true;
+    }
+    /// What goes under in the noise of the weights, and is yet no correction.
+    void lostBias()
+    {
+        QFETCH(float, factor);
+        QFETCH(bool, lost);
+        std::vector<float> bias = uniform(8, 7, -0.05f, 0.05f), stored = bias;
+        for (float& v : stored)
+            v *= factor;
+        const Comparison c = proved(withBias(false, bias), withBias(true, stored));
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->tensor, std::string("b"));
+        QCOMPARE(found->severity != Severity::Note, lost);
+        QCOMPARE(found->summary.find("zeros") != std::string::npos, lost);
+    }
+
+    void states_data()
+    {
+        QTest::addColumn<float>("alpha");
+        QTest::addColumn<int64_t>("repeats"); // of the state
+        QTest::addColumn<bool>("same");
+        QTest::newRow("the same") << 1.f << int64_t(1) << true;
+        QTest::newRow("a state of another size") << 1.f << int64_t(2) << true;
+        QTest::newRow("both are off") << 0.5f << int64_t(1) << false;
+        QTest::newRow("a state of another size, and off") << 0.5f << int64_t(2) << false;
+    }
+    /// Results are told of before states.
+    void states()
+    {
+        QFETCH(float, alpha);
+        QFETCH(int64_t, repeats);
+        QFETCH(bool, same);
+        const Comparison c = proved(withState(1, 1), withState(alpha, repeats));
+        QVERIFY2(c.network && c.network->same() == same, qPrintable(rulesOf(c)));
+        QCOMPARE(c.network->output, std::string("y"));
+        QVERIFY(std::isfinite(c.network->distance.worstOutput.distance));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY(same || (found && found->summary.find("of the size of y") != std::string::npos));
     }
 };
 
