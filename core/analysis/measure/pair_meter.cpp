@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/pair_meter.h"
 
+#include "core/analysis/pairs/masked_values.h"
 #include "core/kernels/elementwise/unary.h"
 
 #include <algorithm>
@@ -96,12 +97,71 @@ void PairMeter::addChannels(const PairRun& run, const QuantParams& params, size_
             { run.x + i, run.y + i, run.p ? run.p + i : nullptr, n, run.quantizer ? &quantizer : nullptr,
                 run.activation });
     }
+    countAll(run);
+}
+
+/// Of a run whose sums were made in other pieces.
+void PairMeter::countAll(const PairRun& run)
+{
     for (size_t begin = 0; m_histograms && begin < run.n; begin += kBlock) {
         const PairRun block = blockOf(run, begin);
         for (size_t i = 0; i < block.n; ++i)
             block.error[i] = block.y[i] - block.x[i];
         count(block, false);
     }
+}
+
+void PairMeter::addScores(const PairRun& run, size_t rowLength)
+{
+    const size_t rows = std::max<size_t>(1, kBlock / rowLength) * rowLength;
+    const size_t stride = (run.n / kInheritedElements) | 1;
+    std::vector<float> kept;
+    for (size_t begin = 0; begin < run.n; begin += rows) {
+        PairRun part = run;
+        part.n = std::min(rows, run.n - begin);
+        part.x += begin;
+        part.y += begin;
+        part.p = run.p ? run.p + begin : nullptr;
+        part.error = nullptr;
+        addUnmasked(part, rowLength, kept);
+        if (m_histograms && part.p && part.quantizer)
+            countInherited(part, begin, stride);
+    }
+    countAll(run);
+}
+
+void PairMeter::addUnmasked(const PairRun& rows, size_t rowLength, std::vector<float>& kept)
+{
+    kept.resize(3 * rows.n);
+    float *const x = kept.data(), *const y = x + rows.n, *const p = y + rows.n;
+    size_t n = 0;
+    for (size_t row = 0; row < rows.n; row += rowLength) {
+        const size_t length = std::min(rowLength, rows.n - row);
+        const ScoreRow scores({ rows.x + row, length }, { rows.y + row, length });
+        for (size_t i = row; i < row + length; ++i) {
+            if (scores.isMasked(rows.x[i], rows.y[i])) {
+                addRange(rows, i);
+                continue;
+            }
+            x[n] = rows.x[i];
+            y[n] = rows.y[i];
+            p[n++] = rows.p ? rows.p[i] : 0;
+        }
+    }
+    addPairSums(m_sums, m_extremes, { x, y, rows.p ? p : nullptr, n, rows.quantizer, rows.activation });
+}
+
+/// Ranges reach over finite masks, too.
+void PairMeter::addRange(const PairRun& run, size_t i)
+{
+    const float x = run.x[i], p = run.p ? run.p[i] : run.y[i];
+    const double a = std::clamp(p, run.activation.low, run.activation.high);
+    if (!std::isfinite(x) || !std::isfinite(run.y[i]) || !std::isfinite(p))
+        return;
+    m_sums.lowX = std::min(m_sums.lowX, double(x));
+    m_sums.highX = std::max(m_sums.highX, double(x));
+    m_sums.lowA = std::min(m_sums.lowA, a);
+    m_sums.highA = std::max(m_sums.highA, a);
 }
 
 PairRun PairMeter::blockOf(const PairRun& run, size_t begin) const

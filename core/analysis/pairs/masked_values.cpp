@@ -4,6 +4,7 @@
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace qs {
 
@@ -11,8 +12,55 @@ namespace {
 
 /// Share of the range that lies empty between the mask and the rest.
 constexpr double kMostOfRange = 0.5;
+/// So far below the largest score of its row exp is zero in float32.
+constexpr float kZeroDistance = 104;
+/// No score lies so far below zero: where all of a row do, all are masked, as those of padding are.
+constexpr float kLowestScore = -1000;
+constexpr int64_t kLastAxisFrom = 13; ///< opset from which a Softmax without an axis has the last one
+
+float largestOf(std::span<const float> scores)
+{
+    float largest = -std::numeric_limits<float>::infinity();
+    for (const float score : scores)
+        largest = std::max(largest, score); // not a number: stays out
+    return largest;
+}
+
+/// Such operators keep rows along the last axis as they are.
+bool keepsRows(const Node& node)
+{
+    return node.is("Cast") || node.is("Identity") || node.is("Reshape") || node.is("Squeeze") || node.is("Unsqueeze");
+}
+
+bool normalizesRows(const Plan& plan, const Node& softmax)
+{
+    const bool old = softmax.opset > 0 && softmax.opset < kLastAxisFrom;
+    const int64_t axis = softmax.attributes.integer("axis", old ? 1 : -1);
+    const auto& dims = plan.facts().of(softmax.inputs[0]).dims;
+    return axis == -1 || (dims && axis + 1 == int64_t(dims->size()));
+}
 
 } // namespace
+
+bool isReadByRows(const Plan& plan, ValueId value)
+{
+    const Graph& graph = plan.graph();
+    const auto readers = softmaxReaders(graph, value);
+    return !readers.empty() && std::ranges::all_of(readers, [&](NodeId id) {
+        const Node& softmax = graph.node(id);
+        ValueId from = softmax.inputs[0];
+        while (from != value && keepsRows(graph.node(graph.value(from).producer)))
+            from = graph.node(graph.value(from).producer).inputs[0];
+        return from == value && normalizesRows(plan, softmax);
+    });
+}
+
+ScoreRow::ScoreRow(std::span<const float> x, std::span<const float> y)
+    : m_whole(largestOf(x) < kLowestScore)
+    , m_zeroX(largestOf(x) - kZeroDistance)
+    , m_nothingY(largestOf(y) - float(kMaskedDistance))
+{
+}
 
 std::vector<NodeId> softmaxReaders(const Graph& graph, ValueId value)
 {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/graph/graph.h"
+#include "core/engine/plan/plan.h"
 #include "core/stats/histogram.h"
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace qs {
@@ -19,5 +21,22 @@ inline constexpr double kMaskedDistance = 12;
 /// Where the scores of a Softmax begin that are not masked: masks (-100, -1e4, -65504) lie below an empty stretch that
 /// takes most of the range. The left edge of the bin; nothing where there is no such stretch.
 std::optional<double> lowestUnmasked(const Histogram& scores);
+
+/// Whether all that Softmax nodes read of a value lies in it row by row along its last axis, so that each sees whole
+/// rows of it.
+bool isReadByRows(const Plan& plan, ValueId value);
+
+/// One row of scores before a Softmax, in the float model and the quantized one.
+class ScoreRow {
+public:
+    ScoreRow(std::span<const float> x, std::span<const float> y);
+    /// The Softmax makes zero of the score in the float model, and next to nothing in the other: it counts in neither.
+    /// So does all of a row that holds nothing but masks.
+    bool isMasked(float x, float y) const { return m_whole || (x < m_zeroX && y < m_nothingY); }
+
+private:
+    bool m_whole;
+    float m_zeroX, m_nothingY; ///< scores below these
+};
 
 } // namespace qs

@@ -96,6 +96,7 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
             plan.lostNode = found.lost ? found.node : NodeId();
         }
         plan.maskedScores = mayBeMasked(pair, plan);
+        plan.scoreRows = isReadByRows(*pair.floatPlan, plan.x);
         plans.push_back(std::move(plan));
     }
     return plans;

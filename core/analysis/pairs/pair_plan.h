@@ -32,6 +32,7 @@ struct PairPlan {
     NodeId lostNode; ///< that node of the float model
     /// Only Softmax reads x, and the range is wide enough for a mask: where that ends is looked for in the histograms.
     bool maskedScores = false;
+    bool scoreRows = false; ///< only Softmax reads x, in rows along its last axis: masked elements count for nothing
 };
 
 /// All pairs of a comparison.

@@ -167,6 +167,10 @@ bool isPartOfInput(const Graph& graph, const Node& node, ValueId value)
     return packed || isAttentionState(graph, value) || std::ranges::find(kParts, node.opType) != std::end(kParts);
 }
 
+/// What float32 itself can hold. Less noise than that beside the signal means a few huge elements, as of masks, and
+/// says nothing of what the others have.
+constexpr double kFloatNoiseDb = -144.5;
+
 /// Increase along the graph; see metrics.
 class IncreaseFinder {
 public:
@@ -218,7 +222,7 @@ private:
     void largest(ValueId value, std::optional<double>& best, int depth) const
     {
         if (const auto row = m_rowOf.find(value)) {
-            if (const Number db = noiseDb(m_rows[*row]))
+            if (const Number db = noiseDb(m_rows[*row]); db && (*db >= kFloatNoiseDb || std::isinf(*db)))
                 best = std::max(best.value_or(*db), *db);
             return;
         }

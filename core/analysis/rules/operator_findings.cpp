@@ -34,6 +34,7 @@ bool isSensitive(const std::string& type) { return std::ranges::find(kSensitive,
 bool isCoarse(const ActivationRow& row)
 {
     return row.localSqnrDb && row.idealSqnrDb && *row.idealSqnrDb < kCoarseDb && *row.localSqnrDb < kCoarseDb
+        && !row.lowestUnmasked // a mask is told of as such
         && row.range && row.signalPower && !clippingDominates(row) && !wastedDb(row);
 }
 

@@ -264,9 +264,11 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         auto wasted = firstOfQuantizer(c, i) ? wastedDb(row) : std::nullopt;
         if (foreign && input && !wasted && firstOfQuantizer(c, i) && excessOf(row) >= kForeignExcess)
             wasted = 20 * std::log10(excessOf(row));
-        // A join that needs one scale for all its branches is told of where it is.
+        // A join that needs one scale for all its branches is told of where it is; a mask that takes the range, as
+        // such.
         if (!wasted || std::ranges::any_of(found, [&](const Finding& f) {
-                return f.rule == Rule::ScaleMismatchAtJoin && f.tensor == row.name;
+                const bool told = f.rule == Rule::ScaleMismatchAtJoin || f.rule == Rule::ExtremeConstant;
+                return told && f.tensor == row.name;
             }))
             continue;
         const double used = widthWithZero(*row.floatRange);
