@@ -93,4 +93,16 @@ Number growthDb(const ActivationRow& row)
     return *row.increaseDb + (unused >= kWastedDb ? unused : 0);
 }
 
+bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row)
+{
+    if (row.quantizer || row.dynamic || !row.params.scale.empty())
+        return true;
+    const QuantView& view = *pair.quantView;
+    return std::ranges::any_of(view.units(), [&](const QuantUnit& unit) {
+        const auto& outputs = pair.quantPlan->graph().node(unit.node).outputs;
+        const ValueId sums = outputs.empty() ? ValueId() : outputs[0];
+        return unit.node == row.quantNode || (sums.valid() && view.scaledSums(sums) == row.quantValue);
+    });
+}
+
 } // namespace qs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rows/activation_row.h"
 
 #include <optional>
@@ -33,5 +34,8 @@ double ownNoiseShare(const ActivationRow& row);
 Number ownPartOfNoise(const ActivationRow& row);
 /// What the tensor gains, dB, where the noise of its own quantizer becomes `gainDb` less and the rest stays.
 double gainAtTensor(const ActivationRow& row, double gainDb);
+
+/// Some quantizer stands at what the value's node reads or makes: without one it is in float already.
+bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row);
 
 } // namespace qs

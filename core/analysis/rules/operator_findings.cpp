@@ -95,7 +95,7 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
             finishCoarse(row, sensitive, f);
             f.cause = sensitive ? row.opType : std::string();
             found.push_back(std::move(f));
-        } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode)) {
+        } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode) && isQuantizedNode(pair, row)) {
             Finding f = activationFinding(c, i, Rule::SensitiveOperator);
             f.rank = row.accumulated.sqnrDb ? std::pow(10.0, -*row.accumulated.sqnrDb / 10) : 0;
             f.cause = row.opType + " amplifies";

@@ -76,14 +76,14 @@ Changes eightBitsOf(const Comparison& c)
 }
 
 /// Nodes behind which the noise grows most, and those whose own quantizer makes most.
-std::vector<Changes> exclusions(const Comparison& c)
+std::vector<Changes> exclusions(const RemedyTrials& trials, const Comparison& c)
 {
     std::vector<Changes> found;
     std::set<std::string> named;
     const auto addLargest = [&](auto&& size) {
         std::vector<std::pair<double, const ActivationRow*>> rows;
         for (const ActivationRow& row : c.activations)
-            if (!row.node.empty() && size(row) > 0)
+            if (!row.node.empty() && size(row) > 0 && trials.isQuantized(row))
                 rows.emplace_back(size(row), &row);
         std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.first > b.first; });
         for (size_t i = 0, taken = 0; i < rows.size() && taken < kExcluded; ++i)
@@ -197,7 +197,7 @@ Result<std::vector<Remedy>> searchTogether(
     if (ranges)
         whole.push_back({ { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } });
     QS_CHECK(search.tryAll(std::move(whole)));
-    QS_CHECK(search.tryAll(exclusions(comparison)));
+    QS_CHECK(search.tryAll(exclusions(trials, comparison)));
     const bool ranged = trials.byRecipe() && saysRanges(comparison);
     if (ranged)
         QS_CHECK(search.tryAll(calibrations(*trials.recipe())));

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "core/analysis/findings/remedy.h"
+#include "core/analysis/rows/range_use.h"
 #include "core/analysis/sensitivity/variant_runs.h"
 #include "core/project/snapshot/build_context.h"
+#include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/quantized_model.h"
 #include "core/project/snapshot/snapshot.h"
 
@@ -44,6 +46,8 @@ public:
     bool byRecipe() const { return m_recipe && m_close; } ///< changes of the recipe tell what they do to the model
     const Recipe* recipe() const { return m_recipe ? &m_recipe->as : nullptr; } ///< null: none stands for it
     bool inFile() const { return !m_exact; } ///< changes are made in the quantized file
+    /// Some quantizer stands at what the value's node reads or makes.
+    bool isQuantized(const ActivationRow& row) const { return isQuantizedNode(comparePairOf(*m_snapshot), row); }
 
 private:
     RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel);
