@@ -7,12 +7,13 @@ namespace qs {
 
 namespace {
 
-/// Changes of the whole recipe, whatever the place.
+/// Changes of the whole recipe, whatever the place. One that keeps extreme constants does so everywhere in a recipe; in
+/// a file each place is changed by itself.
 bool concernsAll(RemedyKind kind)
 {
     return kind != RemedyKind::SetRange && kind != RemedyKind::AsymmetricActivations && kind != RemedyKind::PerChannel
         && kind != RemedyKind::ExcludeNode && kind != RemedyKind::KeepActivations && kind != RemedyKind::FuseGemm
-        && kind != RemedyKind::EightBitWeight;
+        && kind != RemedyKind::EightBitWeight && kind != RemedyKind::KeepExtremeConstants;
 }
 
 } // namespace

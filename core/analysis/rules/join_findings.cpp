@@ -136,11 +136,11 @@ std::optional<Finding> maskFinding(const ComparePair& pair, const Comparison& c,
 void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const RowOfValue rows(c.activations);
-    const auto finish = [&](Finding f, double scale, const std::pair<double, double>& data) {
+    const auto finish = [&](Finding f, double scale, const std::pair<double, double>& data, bool ofRange) {
         f.title = ruleTitle(f.rule, f.tensor);
-        f.summary = fmt::format("Its values reach from {:.3g} to {:.3g}, so that one step is {:.3g}: everything else "
+        f.summary = fmt::format("Its {} from {:.3g} to {:.3g}, so that one step is {:.3g}: everything else "
                                 "becomes zero.",
-            data.first, data.second, scale);
+            ofRange ? "range reaches" : "values reach", data.first, data.second, scale);
         f.evidence = { evidence("scale", scale), evidence("data_low", data.first), evidence("data_high", data.second) };
         f.change = { RemedyKind::KeepExtremeConstants, f.node, f.tensor, 0, 0, 0 };
         f.rank = 1e6;
@@ -155,14 +155,17 @@ void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vec
                 found.push_back(std::move(*masks));
             continue;
         }
-        finish(activationFinding(c, i, Rule::ExtremeConstant), row.params.scale[0], *row.floatRange);
+        // Values that became infinite are in no range that was seen.
+        const bool ofRange = row.range && row.accumulated.nonFinite > 0;
+        finish(activationFinding(c, i, Rule::ExtremeConstant), row.params.scale[0],
+            ofRange ? *row.range : *row.floatRange, ofRange);
     }
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         if (row.bias || row.params.scale.empty() || largestScale(row.params) * 255 < kExtreme)
             continue;
         const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
-        finish(weightFinding(c, i, Rule::ExtremeConstant), largestScale(row.params), { -most, most });
+        finish(weightFinding(c, i, Rule::ExtremeConstant), largestScale(row.params), { -most, most }, false);
     }
 }
 
