@@ -90,7 +90,8 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findSaturationRisk(pair, c, addsPairsIn16Bits(), found);
     findAccuracyDrop(c, found);
     findSplitProducts(pair, c, found);
-    findLeftInFloat(c, found);
+    if (!pair.quantView->quantizers().empty()) // of float16, say: nothing was meant to have them
+        findLeftInFloat(c, found);
     findUnmatched(pair, found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;

@@ -172,13 +172,16 @@ Prepared fewBits(bool codes, const std::string& type, float inputScale)
 }
 
 /// A product of what a quantizer makes that nobody knows.
-Prepared foreignQuantizer(const std::string& type, const std::string& domain)
+Prepared foreignQuantizer(const std::string& type, const std::string& domain, bool codes)
 {
     SmallModel m("q");
     m.input("x", { 4, 4 }).constant("w", Tensor::of<float>({ 4, 4 }, uniform(16, 5)));
     if (!type.empty())
         m.node(type, { "w" }, { "v" }, {}, domain);
-    return m.node("MatMul", { "x", type.empty() ? "w" : "v" }, { "y" }).output("y").finish();
+    m.node("MatMul", { "x", type.empty() ? "w" : "v" }, { "m" });
+    if (codes)
+        m.qdq<int8_t>("m", "m_dq", 0.02f, 0);
+    return m.node("Neg", { codes ? "m_dq" : "m" }, { "y" }).output("y").finish();
 }
 
 /// x -> Neg -> a -> MatMul -> y; in the other file `a` is moved before it is quantized.
@@ -573,8 +576,8 @@ private slots:
     {
         QFETCH(QString, type);
         QFETCH(bool, told);
-        const Comparison c
-            = compared(foreignQuantizer({}, {}), foreignQuantizer(type.toStdString(), "trt"), scaled({ 4, 4 }, 1));
+        const Comparison c = compared(
+            foreignQuantizer({}, {}, false), foreignQuantizer(type.toStdString(), "trt", true), scaled({ 4, 4 }, 1));
         QCOMPARE(findingOf(c, Rule::LeftInFloat) != nullptr, told);
     }
 };
