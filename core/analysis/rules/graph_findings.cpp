@@ -20,6 +20,8 @@ namespace {
 /// Drift from which it is worth telling where it comes from.
 constexpr double kDriftedDb = 20;
 constexpr double kHealthyLocalDb = 6;
+/// Operators make noise of at most so much less: what stands at more than this above a tensor did not spoil it.
+constexpr double kMostGrowthDb = 20;
 
 bool onlyInherits(const ActivationRow& row)
 {
@@ -62,7 +64,8 @@ public:
                     m_upTo[output.index()] = upTo(output);
     }
 
-    /// The worst finding upstream if there is one, else the nearest tensor that makes noise itself.
+    /// The worst finding upstream if there is one, else the nearest tensor that makes noise itself, if that is so much
+    /// that it may explain the row's.
     std::optional<size_t> sourceOf(size_t row) const
     {
         const ValueId value = m_c.activations[row].floatValue;
@@ -72,7 +75,8 @@ public:
                 takeFinding(f, sources.finding);
         if (sources.finding)
             return m_found[*sources.finding].activation;
-        return m_rowOf.find(value) == row ? sources.nearest : m_upTo[value.index()].nearest;
+        const auto nearest = m_rowOf.find(value) == row ? sources.nearest : m_upTo[value.index()].nearest;
+        return nearest && explains(m_c.activations[*nearest], m_c.activations[row]) ? nearest : std::nullopt;
     }
 
 private:
@@ -80,6 +84,11 @@ private:
         std::optional<size_t> finding; ///< the worst one
         std::optional<size_t> nearest; ///< row that makes the most noise, of those behind which nothing but inherits
     };
+
+    static bool explains(const ActivationRow& from, const ActivationRow& row)
+    {
+        return !from.accumulated.sqnrDb || *from.accumulated.sqnrDb < *row.accumulated.sqnrDb + kMostGrowthDb;
+    }
 
     /// Of all that a value depends on.
     Sources above(ValueId value) const
@@ -141,11 +150,13 @@ std::string placeText(const ActivationRow& row)
     return row.node.empty() ? "the graph input '" + row.name + "'" : row.node;
 }
 
-/// The tensor is as good as it was written: what is wrong is one of its readers. Null where that is not told.
+/// The tensor is as good as it was written: what is wrong is one of its readers, which misreads it or gives it the
+/// scale of a wider one. Null where that is not told.
 const Finding* misreadAt(const std::vector<Finding>& found, size_t row, const ActivationRow& from)
 {
     const auto f = std::ranges::find_if(found, [&](const Finding& one) {
-        return one.rule == Rule::WrongZeroPoint && one.activation == row && !one.node.empty() && one.node != from.node;
+        const bool ofReader = one.rule == Rule::WrongZeroPoint || one.rule == Rule::ScaleMismatchAtJoin;
+        return ofReader && one.activation == row && !one.node.empty() && one.node != from.node;
     });
     return f == found.end() ? nullptr : &*f;
 }
@@ -155,7 +166,8 @@ const Finding* misreadAt(const std::vector<Finding>& found, size_t row, const Ac
 std::string sourceText(const std::vector<Finding>& found, size_t row, const ActivationRow& from, const Finding* misread)
 {
     if (misread)
-        return "misreads " + from.name;
+        return (misread->rule == Rule::WrongZeroPoint ? "misreads " : "has one scale for wider values and ")
+            + from.name;
     if (std::ranges::any_of(
             found, [&](const Finding& f) { return f.rule == Rule::ExtremeConstant && f.activation == row; }))
         return "spends its steps on extreme values";
