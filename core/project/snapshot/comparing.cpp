@@ -8,6 +8,7 @@
 #include "core/project/quantize/provenance.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace qs {
 
@@ -51,6 +52,22 @@ Result<Compared> compareShard(
     return Compared { std::move(comparison), measured };
 }
 
+/// A run that fails where a scale has no end fails for it.
+Issue withEndlessScales(Issue issue, const LoadedModel& model)
+{
+    std::vector<std::string> names;
+    for (const Quantizer& q : model.quant->quantizers())
+        if (std::ranges::any_of(q.params.scale, [](float scale) { return !std::isfinite(scale); }) && q.shown().valid())
+            names.push_back("'" + model.graph().value(q.shown()).name + "'");
+    if (names.empty() || issue.kind != IssueKind::BadInput)
+        return issue;
+    issue.what += "; the scale of " + names.front()
+        + (names.size() > 1 ? " and of " + std::to_string(names.size() - 1) + " more tensors" : std::string())
+        + " is infinite, so what is made of it is no number";
+    issue.remedy = "leave these tensors in float, or calibrate them without infinite values";
+    return issue;
+}
+
 } // namespace
 
 Result<Compared> compareSampled(
@@ -72,8 +89,10 @@ Result<Compared> compareSampled(
     besideCache.memoryLimit = context.work.memoryBytes() - context.cacheShare();
     if (key.shard)
         return compareShard(pair, data, options, besideCache);
-    QS_TRY(Comparison made, compareModels(pair, data, options, besideCache, partial));
-    return Compared { std::move(made), nullptr };
+    auto made = compareModels(pair, data, options, besideCache, partial);
+    if (!made.ok())
+        return withEndlessScales(made.issue(), key.quantModel);
+    return Compared { std::move(made).value(), nullptr };
 }
 
 ComparePair comparePairOf(const Snapshot& s)
