@@ -24,6 +24,36 @@ void eachElement(
     });
 }
 
+/// Each scale's elements lie beside the float model's by whole steps of their own, the largest of which it returns; 0
+/// where they do not, or where a scale has too few to tell.
+double largestShift(
+    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid)
+{
+    constexpr size_t kFewest = 16; // elements of a scale
+    std::vector<double> shifts(params.scale.size());
+    std::vector<size_t> counts(params.scale.size());
+    const auto each = [&](auto&& use) {
+        grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
+            const size_t s = std::min(scale, params.scale.size() - 1);
+            for (size_t i = begin; i < begin + n && params.scale[s] != 0; ++i)
+                use(s, (double(y[i]) - x[i]) / double(params.scale[s]));
+        });
+    };
+    each([&](size_t s, double steps) {
+        shifts[s] += steps;
+        ++counts[s];
+    });
+    for (size_t s = 0; s < shifts.size(); ++s)
+        shifts[s] = counts[s] > 0 ? std::nearbyint(shifts[s] / double(counts[s])) : 0;
+    if (shifts.size() < 2 || std::ranges::any_of(counts, [](size_t n) { return n > 0 && n < kFewest; }))
+        return 0;
+    size_t left = 0;
+    each([&](size_t s, double steps) { left += std::fabs(steps - shifts[s]) > kHalfStepAndRoom; });
+    if (double(left) > kLeftShare * double(x.size()))
+        return 0;
+    return std::fabs(*std::ranges::max_element(shifts, {}, [](double shift) { return std::fabs(shift); }));
+}
+
 } // namespace
 
 std::optional<WeightChange> weightChange(
@@ -38,8 +68,8 @@ std::optional<WeightChange> weightChange(
     eachElement(x, y, params, grid, [&](double a, double b, double scale, double zero) {
         xx += a * a;
         xy += a * b;
-        steps += scale > 0 ? (b - a) / scale : 0;
-        if (std::fabs(b - a) <= kHalfStepAndRoom * scale)
+        steps += scale != 0 ? (b - a) / scale : 0; // scales may lie below zero
+        if (std::fabs(b - a) <= kHalfStepAndRoom * std::fabs(scale))
             return;
         ++off;
         if (a * b >= 0 && std::fabs(a) > std::fabs(b))
@@ -47,10 +77,14 @@ std::optional<WeightChange> weightChange(
     });
     if (few(off) || xx <= 0)
         return std::nullopt;
+    const CodeValues codes = params.values();
     const auto unexplained = [&](auto&& expected) {
         size_t left = 0;
-        eachElement(x, y, params, grid, [&](double a, double b, double scale, double) {
-            left += std::fabs(b - expected(a, scale)) > kHalfStepAndRoom * scale;
+        eachElement(x, y, params, grid, [&](double a, double b, double scale, double zero) {
+            const double low = scale * (codes.low - zero), high = scale * (codes.high - zero);
+            const bool within = low <= high; // a scale below zero turns the ends round
+            const double there = std::clamp(expected(a, scale), within ? low : high, within ? high : low);
+            left += std::fabs(b - there) > kHalfStepAndRoom * std::fabs(scale);
         });
         return left;
     };
@@ -59,10 +93,56 @@ std::optional<WeightChange> weightChange(
         return WeightChange { WeightChange::Kind::Factor, factor };
     if (std::fabs(shift) > kLeastShift && few(unexplained([&](double a, double s) { return a + shift * s; })))
         return WeightChange { WeightChange::Kind::Shift, shift };
+    if (const double largest = largestShift(x, y, params, grid); largest > kLeastShift)
+        return WeightChange { WeightChange::Kind::Shifts, largest };
     const auto most = std::ranges::max_element(codesOfOff, {}, [](const auto& code) { return code.second; });
     if (most != codesOfOff.end() && few(off - most->second))
         return WeightChange { WeightChange::Kind::Cut, most->first };
     return std::nullopt;
+}
+
+namespace {
+
+constexpr double kMostOfRow = 0.5; ///< of its elements are off, in a row that is another one
+constexpr double kFewRows = 0.1; ///< of all, if not a single one
+constexpr size_t kShortestRow = 4; ///< elements that tell anything
+
+/// Of one axis, by how many elements are off at each of its indices.
+std::optional<OtherRows> rowsOf(size_t axis, const std::vector<size_t>& off, size_t length)
+{
+    OtherRows found { axis, {} };
+    size_t others = 0;
+    for (size_t i = 0; i < off.size(); ++i)
+        if (double(off[i]) > kMostOfRow * double(length))
+            found.rows.push_back(int64_t(i));
+        else
+            others += off[i];
+    const bool few = off.size() >= kShortestRow && !found.rows.empty()
+        && double(found.rows.size()) <= std::max(1.0, kFewRows * double(off.size()));
+    const bool alone = double(others) <= kLeftShare * double(length) * double(off.size());
+    return few && alone && length >= kShortestRow ? std::optional(std::move(found)) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const float> y, const Shape& shape,
+    const QuantParams& params, const WeightGrid& grid)
+{
+    if (shape.size() != 2 || params.scale.empty() || !isInteger(params.dtype) || x.empty())
+        return std::nullopt;
+    const auto rows = size_t(shape[0]), columns = size_t(shape[1]);
+    std::vector<size_t> byRow(rows), byColumn(columns);
+    grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
+        const double step = std::fabs(params.scale[std::min(scale, params.scale.size() - 1)]);
+        const GridEnds ends = gridEnds(params, std::min(scale, params.scale.size() - 1));
+        for (size_t i = begin; i < begin + n; ++i)
+            if (std::fabs(double(y[i]) - x[i]) > kHalfStepAndRoom * step && x[i] >= ends.low && x[i] <= ends.high) {
+                ++byRow[i / columns];
+                ++byColumn[i % columns];
+            }
+    });
+    auto found = rowsOf(0, byRow, columns);
+    return found ? found : rowsOf(1, byColumn, rows);
 }
 
 } // namespace qs

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace qs {
 
@@ -13,14 +14,26 @@ struct WeightChange {
     enum class Kind {
         Factor, ///< every element is `value` times the float one: a wrong scale
         Shift, ///< every element is `value` steps beside the float one: a wrong zero point
+        Shifts, ///< each block has a shift of its own, by whole steps up to `value`: zero points that are lost or
+                ///< others
         Cut, ///< elements beyond the code `value` have that code
     };
     Kind kind;
     double value;
 };
 
+/// Indices of one axis of a matrix at which most elements are other ones, where all others are rounded well.
+struct OtherRows {
+    size_t axis;
+    std::vector<int64_t> rows;
+};
+/// Nothing where what is off does not lie in a few rows or columns.
+std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const float> y, const Shape& shape,
+    const QuantParams& params, const WeightGrid& grid);
+
 /// `x`: the float weight, `y`: what is stored, both in plain order; nothing where none of these explains all elements
-/// but one in a thousand.
+/// but one in a thousand. An element that it moves beyond the codes
+/// is expected at their end.
 std::optional<WeightChange> weightChange(
     std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid);
 

@@ -98,6 +98,24 @@ bool isOnGrid(const std::vector<float>& from, const std::vector<float>& to, cons
     return false;
 }
 
+/// Of the first axis; none where more than a few differ.
+std::vector<int64_t> differingRows(const std::vector<float>& from, const std::vector<float>& to, const Shape& shape)
+{
+    constexpr size_t kMostRows = 8;
+    constexpr size_t kFewOf = 10; ///< one in so many
+    std::vector<int64_t> rows;
+    if (shape.size() < 2 || shape[0] < 1)
+        return rows;
+    const size_t length = from.size() / size_t(shape[0]);
+    for (size_t i = 0; i < from.size(); i += length)
+        if (!std::equal(from.begin() + ptrdiff_t(i), from.begin() + ptrdiff_t(i + length), to.begin() + ptrdiff_t(i))) {
+            rows.push_back(int64_t(i / length));
+            if (rows.size() > kMostRows || rows.size() * kFewOf > size_t(shape[0]))
+                return {};
+        }
+    return rows;
+}
+
 /// Looks for the step in types and in constants.
 class StepFinder {
 public:
@@ -191,7 +209,8 @@ private:
         if (precision)
             see(*precision, false, isRounded(to, from, *precision));
         m_step.roundings.push_back({ m_pair.floatPlan->graph().value(x).name, m_pair.quantPlan->graph().value(y).name,
-            node, precision, relativeDistance(from, to), !precision && isOnGrid(from, to, a->shape()) });
+            node, precision, relativeDistance(from, to), !precision && isOnGrid(from, to, a->shape()),
+            differingRows(from, to, a->shape()) });
     }
 
     const ComparePair& m_pair;

@@ -16,6 +16,7 @@ struct WeightRounding {
     std::optional<Precision> precision; ///< the other's values are these, rounded to it; nothing: other values
     double distance = 0; ///< relative, |w - w'| / |w|
     bool onGrid = false; ///< the quantized file's are the float model's, rounded to codes and stored as reals
+    std::vector<int64_t> rows {}; ///< indices of the first axis that alone differ, where these are few
 
     bool other() const { return !precision && !onGrid; } ///< no rounding makes one out of the other
 };

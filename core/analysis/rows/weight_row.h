@@ -46,6 +46,7 @@ struct WeightRow {
     std::optional<FinerWeights> finer; ///< below kFinerWeightsDb
     Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
     std::optional<WeightChange> change; ///< where elements are, and one simple change explains them
+    std::optional<OtherRows> otherRows; ///< where they are those of a few rows or columns alone
     Number usedCodes;
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
@@ -56,5 +57,8 @@ struct WeightRow {
 /// Noise power of 1 % of the weight's: below it rounding a weight shows at the output.
 inline constexpr double kCoarseWeightDb = 20;
 inline constexpr double kFinerWeightsDb = 25; ///< below it finer ways are tried
+
+/// What Gather reads in blocks has 4 bits in the files that are written here.
+inline bool isTableOfBlocks(const WeightRow& row) { return row.opType == "Gather" && row.params.blockSize > 0; }
 
 } // namespace qs

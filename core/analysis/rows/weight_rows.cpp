@@ -87,8 +87,10 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
     row.clippedFraction = double(numbers.outside) / n;
     if (numbers.outside < y.size())
         row.offByMoreThanHalfStep = double(numbers.off) / double(y.size() - numbers.outside);
-    if (numbers.off > 0)
+    if (numbers.off > 0) {
         row.change = weightChange(weight.data<float>(), y, params, grid);
+        row.otherRows = otherRows(weight.data<float>(), y, row.shape, params, grid);
+    }
     if (isInteger(params.dtype) && dtypeBits(params.dtype) <= 8)
         row.usedCodes = usedCodes(codes, params);
 }

@@ -4,6 +4,7 @@
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -182,7 +183,10 @@ std::string listOf(const std::vector<const WeightRounding*>& constants)
 {
     std::vector<std::string> names;
     for (const WeightRounding* r : constants)
-        names.push_back(fmt::format("{} ({:.2g} apart)", r->name, r->distance));
+        names.push_back(fmt::format("{} ({:.2g} apart{})", r->name, r->distance,
+            r->rows.empty()
+                ? std::string()
+                : fmt::format(", {} {} alone", r->rows.size() == 1 ? "row" : "rows", fmt::join(r->rows, ", "))));
     return listed(names);
 }
 

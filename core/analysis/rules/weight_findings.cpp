@@ -5,6 +5,7 @@
 #include "core/tensor/largest_scale.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -105,7 +106,7 @@ void blameFew(const Comparison& c, std::vector<Finding>& found)
     for (Finding& f : found)
         if (retrained(f)) {
             f.summary += fmt::format(" The other {} weights are as in the float model.", all - differing);
-            f.remedy = "Quantize the float model anew, and find out what changed the stored weights.";
+            f.remedy = "Quantize these weights anew from the float model's, and find out what changed them.";
             f.change = { RemedyKind::Requantize, f.node, f.tensor, 0, 0, 0 };
         }
 }
@@ -123,6 +124,10 @@ std::string changeText(const WeightChange& change)
     case WeightChange::Kind::Shift:
         return fmt::format(
             "each is {:+.0f} steps beside the float model's, rounded; its zero point is wrong by that", change.value);
+    case WeightChange::Kind::Shifts:
+        return fmt::format("each block is whole steps beside the float model's, rounded, up to {:.0f}; its zero points "
+                           "are lost or wrong",
+            change.value);
     case WeightChange::Kind::Cut:
         break;
     }
@@ -176,6 +181,36 @@ Finding quantizedTwice(const ComparePair& pair, const Comparison& c, size_t inde
     return f;
 }
 
+constexpr size_t kRowsTold = 8;
+
+/// "Its rows 3 and 7 of 512 are other ones"
+std::string otherRowsText(const OtherRows& other, const Shape& shape)
+{
+    std::vector<int64_t> told(
+        other.rows.begin(), other.rows.begin() + ptrdiff_t(std::min(other.rows.size(), kRowsTold)));
+    return fmt::format("Its {}{} {}{} of {} (axis {}) {}, all others are rounded well.",
+        other.axis == 0 ? "row" : "column", other.rows.size() == 1 ? "" : "s", fmt::join(told, ", "),
+        other.rows.size() > kRowsTold ? " ..." : "", shape[other.axis], other.axis,
+        other.rows.size() == 1 ? "is not the float model's" : "are not the float model's");
+}
+
+/// What is wrong with a weight that is another one.
+std::string otherWeightText(const WeightRow& row, bool elements, bool unrelated)
+{
+    if (row.otherRows)
+        return otherRowsText(*row.otherRows, row.shape);
+    if (elements)
+        return fmt::format(
+            "A few elements ({:.3f} %) are off by up to {:.4g}, {:.0f} steps, all others are rounded well.",
+            100 * *row.offByMoreThanHalfStep, *row.similarity.maxAbsError,
+            *row.similarity.maxAbsError / largestScale(row.params));
+    return fmt::format("{:.1f} % of the elements are off by more than half a step without being clipped: {}.",
+        100 * *row.offByMoreThanHalfStep,
+        row.change      ? changeText(*row.change)
+            : unrelated ? "other weights, or a scale or axis that is not theirs"
+                        : "retrained (quantization-aware), equalized or other weights");
+}
+
 } // namespace
 
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -185,7 +220,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         const WeightRow& row = c.weights[i];
         const NodeId maker = row.floatValue.valid() ? graph.value(row.floatValue).producer : NodeId();
         const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
-        const bool elements = hasWrongElements(row);
+        const bool elements = hasWrongElements(row) || row.otherRows;
         const bool moved = c.network && c.network->rearranged && !elements; // together they are the same
         if (row.bias || rounded || moved || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
             continue;
@@ -199,16 +234,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         f.cause = elements ? row.name : row.change ? "changed" : unrelated ? "unrelated" : "retrained";
         if (elements)
             f.title = row.node + " has damaged weights";
-        f.summary = elements
-            ? fmt::format(
-                "A few elements ({:.3f} %) are off by up to {:.4g}, {:.0f} steps, all others are rounded well.",
-                100 * *row.offByMoreThanHalfStep, *row.similarity.maxAbsError,
-                *row.similarity.maxAbsError / largestScale(row.params))
-            : fmt::format("{:.1f} % of the elements are off by more than half a step without being clipped: {}.",
-                100 * *row.offByMoreThanHalfStep,
-                row.change      ? changeText(*row.change)
-                    : unrelated ? "other weights, or a scale or axis that is not theirs"
-                                : "retrained (quantization-aware), equalized or other weights");
+        f.summary = otherWeightText(row, elements, unrelated);
         if (!elements && c.network && c.network->storedWeights && c.network->same())
             f.summary += " Given these weights, the float model computes what the quantized file does without its "
                          "quantizers: the network is the same.";
@@ -218,7 +244,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
         if (damaged || unrelated) {
             f.severity = Severity::Error;
-            f.remedy = "Quantize the float model anew, and find out what changed the stored weights.";
+            f.remedy = "Quantize these weights anew from the float model's, and find out what changed them.";
             f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
         }
         found.push_back(std::move(f));

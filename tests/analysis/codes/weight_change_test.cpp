@@ -62,6 +62,49 @@ private slots:
         QCOMPARE(found->value, -6.0);
     }
 
+    /// Codes that would go beyond the ends stay there.
+    void oneShiftBeyondTheEnd()
+    {
+        const auto found = Changed([](double code) { return std::min(code + 20, 127.0); }).found();
+        QVERIFY(found && found->kind == WeightChange::Kind::Shift);
+        QCOMPARE(found->value, 20.0);
+    }
+
+    /// Each channel has zero points of its own, which were lost.
+    void shiftsByBlock()
+    {
+        int at = 0;
+        const auto found = Changed([&](double code) { return code + at++ / kEach % 3 - 1; }).found();
+        QVERIFY(found && found->kind == WeightChange::Kind::Shifts);
+        QCOMPARE(found->value, 1.0);
+    }
+
+    /// MatMulNBits has scales below zero.
+    void negativeScales()
+    {
+        Changed c([](double code) { return code - 6; });
+        for (float& scale : c.params.scale)
+            scale = -scale;
+        const auto found = c.found();
+        QVERIFY(found && found->kind == WeightChange::Kind::Shift);
+        QCOMPARE(found->value, 6.0);
+    }
+
+    void rows()
+    {
+        int at = 0;
+        const Changed rows([&](double code) { return at++ / kEach == 3 ? -code : code; });
+        const Changed columns([&](double code) { return at++ % kEach == 9 ? code + 40 : code; });
+        const auto found = [](const Changed& c) {
+            return otherRows(c.x, c.y, { kChannels, kEach }, c.params, { { kChannels, kEach }, c.params });
+        };
+        QVERIFY(!found(Changed([](double code) { return code; })));
+        QVERIFY(!found(Changed([](double code) { return code + 6; })));
+        const auto row = found(rows), column = found(columns);
+        QVERIFY(row && row->axis == 0 && row->rows == std::vector<int64_t> { 3 });
+        QVERIFY(column && column->axis == 1 && column->rows == std::vector<int64_t> { 9 });
+    }
+
     void cutOff()
     {
         const auto found = Changed([](double code) { return std::min(code, 30.0); }).found();
