@@ -34,6 +34,7 @@ enum class RemedyKind {
     Calibrate, ///< another calibrator finds the ranges of all activations
     ActivationType, ///< of all activations, whose ranges stay
     SmoothQuant, ///< large channels of activations move into the weights that read them, before calibrating anew
+    StoreConstant, ///< a constant that is no codes gets the float model's values: of the file, a recipe has them so
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 
@@ -48,7 +49,7 @@ struct Remedy {
     bool operator==(const Remedy&) const = default;
 };
 
-/// The recipe with the remedy applied; the same one for None and Requantize.
+/// The recipe with the remedy applied; the same one for None and StoreConstant.
 Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatModel);
 Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const GraphDraft& floatModel);
 

@@ -153,7 +153,7 @@ void chooseRemedy(const WeightRow& row, Finding& f)
 {
     const double now = *row.similarity.sqnrDb;
     const double channels = row.params.perTensor() && row.perChannelSqnrDb ? *row.perChannelSqnrDb : now;
-    const bool fewBits = row.params.bits() < kEightBits;
+    const bool fewBits = row.params.bits() < kEightBits && !isTableOfBlocks(row);
     if (!fewBits && channels - now >= kFinerScalesDb) {
         f.remedy = "Quantize this weight per channel.";
         f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis };

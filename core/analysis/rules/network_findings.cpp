@@ -225,6 +225,13 @@ void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
                        : "Nothing has to be done where that is intended.";
     f.rank = harmful ? kFirst : 0;
     found.push_back(std::move(f));
+    for (const WeightRounding* r : others)
+        if (harmful)
+            f.together.push_back({ RemedyKind::StoreConstant, r->node, r->name, 0, 0, 0 });
+    if (harmful) {
+        f.change = f.together.front();
+        f.together.erase(f.together.begin());
+    }
 }
 
 /// Some weight, bias or constant is another one: else no factor went from one to another.

@@ -238,6 +238,11 @@ Status FilePatch::bypass(uint32_t index)
 {
     if (!m_bypassed.insert(index).second)
         return {};
+    if (const auto readers = blockReaders(index); !readers.empty()) {
+        for (const size_t reader : readers)
+            QS_CHECK(bypassBlocks(NodeId(reader)));
+        return {};
+    }
     const auto source = isPair(index) ? floatSource(index) : std::nullopt;
     if (!source)
         return refuse(index, "its float values are not in the file");

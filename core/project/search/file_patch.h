@@ -28,6 +28,11 @@ public:
     /// A weight or bias is quantized anew from its float partner, in the type that it has; with `axis` (of the float
     /// constant) one scale for each index of it. Issue: there is no partner.
     Status requantize(uint32_t quantizer, std::optional<int64_t> axis = {}, bool reduced = false);
+    /// The same of a weight that operators hold in blocks, perhaps with 8 bits in place of fewer; all else that these
+    /// say stays.
+    Status requantizeBlocks(uint32_t quantizer, bool eightBits);
+    /// A constant that is no codes gets the values of the float file's.
+    Status storeFloat(const std::string& name, const std::string& floatName);
     /// Takes it out: readers see the float values, cut by the activation that the quantizer replaces.
     Status bypass(uint32_t quantizer);
     /// Whether some quantizer serves the node.
@@ -56,6 +61,11 @@ private:
     Status setWeight(uint32_t q, const Tensor& value, std::optional<int64_t> axis, bool reduced);
     void setCodes(const Quantizer& q, const std::string& name);
     Status setBias(uint32_t q, const Tensor& value);
+    std::vector<size_t> blockReaders(uint32_t q) const; ///< nodes of the draft that hold it in blocks
+    Status setProduct(uint32_t q, size_t reader, const Tensor& value, bool eightBits);
+    Status setTable(uint32_t q, size_t reader, const Tensor& value, bool eightBits);
+    void setBlockInput(DraftNode& node, size_t slot, const std::string& name, const Tensor& value);
+    Status bypassBlocks(NodeId node);
     std::optional<Tensor> partner(uint32_t q) const; ///< float constant in the order of the codes
     std::optional<Tensor> dequantizedOf(uint32_t q) const; ///< as the file has it
     Status alignBias(const QuantUnit& unit);

@@ -60,6 +60,8 @@ std::optional<Tensor> FilePatch::dequantizedOf(uint32_t index) const
 
 Status FilePatch::requantize(uint32_t index, std::optional<int64_t> axis, bool reduced)
 {
+    if (!axis && !reduced && !blockReaders(index).empty())
+        return requantizeBlocks(index, false);
     if (!isPair(index) || quantizer(index).role == QuantRole::Activation || !isInteger(quantizer(index).params.dtype))
         return refuse(index, "it is no constant with a DequantizeLinear of its own");
     if (m_bypassed.contains(index))

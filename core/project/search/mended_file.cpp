@@ -30,6 +30,10 @@ public:
             return requantize(r, r.axis, false);
         case RemedyKind::Requantize:
             return requantize(r, {}, false);
+        case RemedyKind::EightBitWeight:
+            return eightBits(r);
+        case RemedyKind::StoreConstant:
+            return storeConstant(r);
         case RemedyKind::ReduceRange:
             return reduceRanges();
         case RemedyKind::ExcludeNode:
@@ -97,6 +101,21 @@ private:
         if (!row || !row->floatRange || axis)
             return refused(r);
         return m_patch.setRange(*row->quantizer, row->floatRange->first, row->floatRange->second);
+    }
+
+    Status eightBits(const Remedy& r)
+    {
+        const WeightRow* row = weight(r);
+        return row ? m_patch.requantizeBlocks(row->quantizer, true) : Status(refused(r));
+    }
+
+    Status storeConstant(const Remedy& r)
+    {
+        if (m_rows.network)
+            for (const WeightRounding& rounding : m_rows.network->step.roundings)
+                if (rounding.name == r.tensor)
+                    return m_patch.storeFloat(rounding.quantizedName, r.tensor);
+        return refused(r);
     }
 
     Status reduceRanges()

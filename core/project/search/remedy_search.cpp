@@ -70,7 +70,7 @@ Changes eightBitsOf(const Comparison& c)
         return f.rule == Rule::WeightsTooCoarse && f.change.kind == RemedyKind::EightBitWeight;
     });
     for (const WeightRow& row : c.weights)
-        if (coarse && !row.bias && row.params.bits() < 8)
+        if (coarse && !row.bias && row.params.bits() < 8 && !isTableOfBlocks(row))
             all.push_back({ RemedyKind::EightBitWeight, row.node, row.name, 0, 0, row.channelAxis });
     return all;
 }

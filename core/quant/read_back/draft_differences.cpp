@@ -26,7 +26,7 @@ std::string keyOf(const DraftNode& node)
     };
     add(node.inputs);
     add(node.outputs);
-    for (const char* attribute : { "axis", "block_size", "bits", "opset" })
+    for (const char* attribute : { "axis", "block_size", "bits", "accuracy_level", "opset" })
         key += '\n' + std::to_string(node.attributes.integer(attribute, INT64_MIN));
     return key;
 }

@@ -38,7 +38,7 @@ bool hasBlocks(const Node& node) { return node.attributes.integer("block_size", 
 
 void readBlocks(const QuantizedFile& file, Recipe& recipe)
 {
-    std::map<int64_t, size_t> sizes, bits;
+    std::map<int64_t, size_t> sizes, bits, levels;
     size_t zeroPoints = 0, matrices = 0;
     for (const Node& node : file.model->graph.nodes()) {
         const bool codesForm = node.is("MatMulNBits", kMicrosoftDomain);
@@ -48,6 +48,8 @@ void readBlocks(const QuantizedFile& file, Recipe& recipe)
         ++sizes[node.attributes.integer("block_size", 0)];
         ++bits[node.attributes.integer("bits", 4)];
         recipe.weightOnly.dequantizeForm = !codesForm;
+        if (codesForm)
+            ++levels[node.attributes.integer("accuracy_level", 0)];
         const size_t slot = codesForm ? 3 : 2;
         zeroPoints += node.hasInput(slot);
         // Its own names tell the plain rounding from MLAS' blocks.
@@ -56,6 +58,7 @@ void readBlocks(const QuantizedFile& file, Recipe& recipe)
             recipe.weightOnly.algorithm = WeightOnlyAlgorithm::RoundToNearest;
     }
     recipe.weightOnly.blockSize = most(sizes, recipe.weightOnly.blockSize);
+    recipe.weightOnly.accuracyLevel = most(levels, recipe.weightOnly.accuracyLevel);
     const bool wide = most<int64_t>(bits, 4) == 8, withZeros = zeroPoints * 2 > matrices;
     recipe.weightType = wide ? (withZeros ? DType::UInt8 : DType::Int8) : withZeros ? DType::UInt4 : DType::Int4;
 }

@@ -129,6 +129,8 @@ QString remedyText(const Remedy& remedy)
         return tr("Equalize the weights across layers");
     case RemedyKind::SmoothQuant:
         return tr("Move large channels into the weights (SmoothQuant)");
+    case RemedyKind::StoreConstant:
+        return tr("Store the float model's %1").arg(toQt(remedy.tensor));
     case RemedyKind::FuseGemm:
         return tr("Fuse products and sums to Gemm");
     case RemedyKind::Calibrate:

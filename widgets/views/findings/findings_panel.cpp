@@ -148,7 +148,8 @@ QString FindingsPanel::editText(const FindingGroup& group) const
     const RecipeEdits& edits = m_session.recipe();
     const SnapshotPtr snapshot = m_session.snapshot();
     const RemedyKind kind = findings[group.members.front()].change.kind;
-    const bool editsSomething = kind != RemedyKind::None && kind != RemedyKind::Requantize;
+    const bool editsSomething
+        = kind != RemedyKind::None && kind != RemedyKind::Requantize && kind != RemedyKind::StoreConstant;
     if (!editsSomething || !edits.editable() || !snapshot->floatModel || !snapshot->floatModel->draft)
         return {};
     const std::vector<Remedy> changes = changesOf(findings, group);
