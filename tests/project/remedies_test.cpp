@@ -132,6 +132,37 @@ Planted splitProduct()
     return p;
 }
 
+/// Weights in blocks alone, as a builder wrote them with an attribute that no default has.
+Planted inBlocks()
+{
+    Planted p;
+    p.network = "attention";
+    p.recipe = [](Recipe& r) {
+        r.format = RecipeFormat::WeightOnly;
+        r.weightType = DType::Int4;
+        r.weightOnly.blockSize = 16;
+        r.weightOnly.accuracyLevel = 4;
+    };
+    return p;
+}
+
+DraftNode& blocksBehind(GraphDraft& q, const std::string& output)
+{
+    const auto node = std::ranges::find_if(q.nodes,
+        [&](const DraftNode& n) { return n.opType == "MatMulNBits" && !n.outputs.empty() && n.outputs[0] == output; });
+    if (node == q.nodes.end())
+        qFatal("no product in blocks makes '%s'", output.c_str());
+    return *node;
+}
+
+Tensor times(const Tensor& t, float factor)
+{
+    std::vector<float> values = toFloats(t);
+    for (float& v : values)
+        v *= factor;
+    return Tensor::of<float>(t.shape(), values);
+}
+
 } // namespace
 
 /// Remedies of findings, made and measured.
@@ -307,6 +338,81 @@ private slots:
         now->alignment = std::make_shared<const Alignment>(std::move(alignment));
         QVERIFY(outputDb(*now) < 20);
         QVERIFY(mendedDb(files, now, { { RemedyKind::ExcludeNode, "n_y", {}, 0, 0, 0 } }) > 100);
+    }
+
+    /// In the file itself: one product gets its weight anew, and the attributes of all stay.
+    void blocksAreMendedInTheFile()
+    {
+        Planted p = inBlocks();
+        p.quantized = [](GraphDraft& q) {
+            const std::string scales = blocksBehind(q, "up").inputs[2];
+            q.setConstant(scales, times(*q.constant(scales), 2));
+        };
+        const SnapshotPtr now = snapshotOf(plantedPair(p));
+        const double lost = outputDb(*snapshotOf(plantedPair(healthy(p)))) - outputDb(*now);
+        const SnapshotPtr after = tried(now);
+        const Finding* first = firstOffered(*after);
+        QVERIFY2(first && first->rule == Rule::WeightsDiffer, qPrintable(rulesOf(*after->comparison)));
+        QVERIFY2(*first->measuredGainDb >= 0.9 * lost, qPrintable(rulesOf(*after->comparison)));
+        const auto draft = mendedModel(after, {});
+        QVERIFY2(draft.ok(), draft.ok() ? "" : issueText(draft.issue()).c_str());
+        size_t products = 0;
+        for (const DraftNode& node : draft->nodes)
+            if (node.opType == "MatMulNBits") {
+                ++products;
+                QCOMPARE(node.attributes.integer("accuracy_level", 0), int64_t(4));
+            }
+        QCOMPARE(products, size_t(5));
+    }
+
+    /// A gain stands behind a remedy only where the remedy makes it, not what the recipe does by the way.
+    void gainsInAnotherNetwork()
+    {
+        Planted p = inBlocks();
+        p.quantized = [](GraphDraft& q) {
+            q.setConstant("root", Tensor::scalar(1.5f)); // what scores are multiplied with
+        };
+        const PlantedPair files = plantedPair(p);
+        const SnapshotPtr now = snapshotOf(files), after = tried(now);
+        const auto& all = after->comparison->findings;
+        const auto differ = std::ranges::find(all, Rule::ModelsDiffer, &Finding::rule);
+        QVERIFY2(differ != all.end() && differ->severity == Severity::Error, qPrintable(rulesOf(*after->comparison)));
+        const double lost = outputDb(*snapshotOf(plantedPair(healthy(p)))) - outputDb(*now);
+        QVERIFY(differ->measuredGainDb && std::abs(*differ->measuredGainDb - lost) < 1);
+        QVERIFY2(differ->remedy.starts_with("Quantize the float model anew"), differ->remedy.c_str());
+        for (const Finding& f : all)
+            if (f.rule != Rule::ModelsDiffer && f.measuredGainDb && f.change.kind != RemedyKind::None) {
+                const double made = mendedDb(files, now, changesOf(f)) - outputDb(*now);
+                QVERIFY2(std::abs(made - *f.measuredGainDb) < 1e-6, f.summary.c_str());
+            }
+    }
+
+    /// A constant that is no codes: the float model's values are stored, tried and measured.
+    void constantsAreStored()
+    {
+        Planted p = inBlocks();
+        p.floatModel = [](GraphDraft& f) { // a factor for each channel
+            f.setConstant("gamma", Tensor::of<float>({ 12 }, std::vector<float>(12, 1.1f)));
+            for (DraftNode& node : f.nodes)
+                for (std::string& in : node.inputs)
+                    if (in == "sum" && node.opType == "MatMul")
+                        in = "normed";
+            f.nodes.push_back({ NodeId(), "norm", "Mul", "", { "sum", "gamma" }, { "normed" }, {} });
+        };
+        p.quantized = [](GraphDraft& q) {
+            std::vector<float> other(12, 1.1f);
+            other[3] = 6;
+            q.setConstant("gamma", Tensor::of<float>({ 12 }, other));
+        };
+        const PlantedPair files = plantedPair(p);
+        const SnapshotPtr now = snapshotOf(files), after = tried(now);
+        const double lost = outputDb(*snapshotOf(plantedPair(healthy(p)))) - outputDb(*now);
+        const Finding* first = firstOffered(*after);
+        QVERIFY2(first && first->rule == Rule::WeightsDiffer, qPrintable(rulesOf(*after->comparison)));
+        QCOMPARE(first->change.kind, RemedyKind::StoreConstant);
+        QVERIFY2(
+            first->measuredGainDb && *first->measuredGainDb >= 0.99 * lost, qPrintable(rulesOf(*after->comparison)));
+        QVERIFY(mendedModel(after, {}).ok());
     }
 
     /// Another form of the same numbers gains nothing: what quantizing anew gains there is another cause's.

@@ -141,6 +141,7 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
         { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
         evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };
     f.rank = kFirst;
+    f.change = { RemedyKind::Requantize, {}, {}, 0, 0, 0 };
     found.push_back(std::move(f));
 }
 
@@ -224,7 +225,6 @@ void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
     f.remedy = harmful ? "Store the float model's values there, and find out what changed them."
                        : "Nothing has to be done where that is intended.";
     f.rank = harmful ? kFirst : 0;
-    found.push_back(std::move(f));
     for (const WeightRounding* r : others)
         if (harmful)
             f.together.push_back({ RemedyKind::StoreConstant, r->node, r->name, 0, 0, 0 });
@@ -232,6 +232,7 @@ void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
         f.change = f.together.front();
         f.together.erase(f.together.begin());
     }
+    found.push_back(std::move(f));
 }
 
 /// Some weight, bias or constant is another one: else no factor went from one to another.

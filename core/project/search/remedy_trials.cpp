@@ -37,6 +37,9 @@ Number points(const Number& after, const Number& before)
     return after && before ? Number(100 * (*after - *before)) : Number();
 }
 
+/// And not one constant alone.
+bool quantizesAll(const Remedy& r) { return r.kind == RemedyKind::Requantize && r.node.empty() && r.tensor.empty(); }
+
 /// Of the quantized model, by output of the float one.
 std::vector<size_t> outputPlaces(const ComparePair& pair)
 {
@@ -96,6 +99,13 @@ bool RemedyTrials::hasFewerBits() const
         [](const Quantizer& q) { return q.params.bits() < dtypeBits(q.params.dtype); });
 }
 
+/// Computes something else, or has other constants that do harm: one quantized from the float model has neither.
+bool RemedyTrials::isOtherNetwork() const
+{
+    const auto& network = m_snapshot->comparison->network;
+    return network && network->known() && !network->same();
+}
+
 Status RemedyTrials::findRecipe()
 {
     const Inputs& inputs = m_snapshot->inputs;
@@ -110,6 +120,9 @@ Status RemedyTrials::findRecipe()
     if (!back.ok())
         return {};
     m_recipe = Base { recipeWithRanges(*back), back->recipe };
+    m_other = isOtherNetwork();
+    if (m_other)
+        return {};
     m_exact = m_close = back->differences == 0;
     if (m_exact)
         return {};
@@ -119,7 +132,9 @@ Status RemedyTrials::findRecipe()
         QS_TRY(const OutputScore as, score(*plan));
         made = worstDb(as);
     }
-    m_close = made && std::abs(*made - *m_before) <= kSameDb;
+    const bool otherWeights = std::ranges::any_of(m_snapshot->comparison->findings,
+        [](const Finding& f) { return f.rule == Rule::WeightsDiffer && f.severity != Severity::Note; });
+    m_close = made && std::abs(*made - *m_before) <= kSameDb && !otherWeights;
     return {};
 }
 
@@ -153,11 +168,14 @@ Result<QuantizedModel> RemedyTrials::quantized(const Recipe& recipe, std::shared
     return made;
 }
 
-/// What quantizes the whole model anew is what it says, however close the recipe comes to the file.
+/// What quantizes the whole model anew is what it says, however close the recipe comes to the file. Of another network
+/// nothing else is made so: it would be mended by the way.
 bool RemedyTrials::byRecipe(const std::vector<Remedy>& changes) const
 {
     const auto anew
         = [](const Remedy& r) { return r.kind == RemedyKind::Requantize || r.kind == RemedyKind::Recalibrate; };
+    if (m_other)
+        return m_recipe && changes.size() == 1 && quantizesAll(changes.front());
     return m_recipe && (m_close || std::ranges::all_of(changes, anew));
 }
 
@@ -167,7 +185,7 @@ bool RemedyTrials::inFile(const std::vector<Remedy>& changes) const
     const bool recalibrates = changes.size() == 1 && changes.front().kind == RemedyKind::Recalibrate;
     const bool ownWeights = std::ranges::any_of(
         m_snapshot->comparison->findings, [](const Finding& f) { return f.rule == Rule::WeightsDiffer; });
-    return !m_exact && !(m_recipe && recalibrates && !ownWeights);
+    return !m_exact && !(m_recipe && recalibrates && !ownWeights && !m_other);
 }
 
 Recipe RemedyTrials::recipeWith(const std::vector<Remedy>& changes) const

@@ -54,6 +54,7 @@ private:
     Status begin();
     bool hasFewerBits() const;
     Status findRecipe();
+    bool isOtherNetwork() const;
     Result<OutputScore> score(const std::shared_ptr<const Plan>& plan);
     Result<std::shared_ptr<const Plan>> planOf(const std::vector<Remedy>& changes);
     Result<std::shared_ptr<const Plan>> planOf(const Recipe& recipe);
@@ -78,6 +79,7 @@ private:
     std::optional<Base> m_recipe; ///< nothing where the file does not show one
     bool m_exact = false; ///< the recipe makes the quantized model itself
     bool m_close = false; ///< about the same at the output
+    bool m_other = false; ///< the file is another network: what quantizes the float model does not stand for it
     std::optional<VariantRuns> m_runs;
     OutputScore m_now;
     Number m_before;

@@ -26,6 +26,9 @@ constexpr double kCostlyDb = 3; ///< at the output: more than what a healthy fil
 constexpr double kMendedDb = 35, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
 constexpr size_t kFewestMore = 16; ///< trials of a search
 
+/// Of what the file holds or computes: nothing else than its own remedy mends it.
+bool isOfStored(const Finding& f) { return f.rule == Rule::WeightsDiffer || f.rule == Rule::ModelsDiffer; }
+
 /// What applying the remedy changes; one that quantizes anew does it in each of the places.
 Changes triedChanges(const Finding& f)
 {
@@ -123,6 +126,48 @@ void sortTried(std::vector<Finding>& findings)
     }
 }
 
+/// Asks for changes that mend several causes.
+std::string sentence(const Changes& changes)
+{
+    const auto all = [&](RemedyKind kind) {
+        return std::ranges::all_of(changes, [&](const Remedy& r) { return r.kind == kind; });
+    };
+    const Remedy& first = changes.front();
+    if (all(RemedyKind::Recalibrate))
+        return "Recalibrate all activations with the present data.";
+    if (all(RemedyKind::Calibrate))
+        return fmt::format(
+            "Find the ranges of all activations by the calibrator {}.", nameIn(kCalibrators, first.calibrator));
+    if (all(RemedyKind::ActivationType))
+        return fmt::format("Give all activations the type {}: 8 bits are too coarse here, by any ranges that were "
+                           "tried. It costs time.",
+            nameIn(kCodeTypes, first.type));
+    if (all(RemedyKind::Equalize))
+        return "Equalize the ranges of weights across layers before quantizing.";
+    if (all(RemedyKind::ExcludeNode) && changes.size() == 1)
+        return fmt::format("Leave {} in float.", first.node);
+    if (all(RemedyKind::EightBitWeight))
+        return fmt::format("Quantize {} weights to 8 bits.", changes.size());
+    if (all(RemedyKind::PerChannel))
+        return fmt::format("Quantize {} weights per channel.", changes.size());
+    if (all(RemedyKind::SetRange))
+        return fmt::format(
+            "Set the ranges of {} tensors together; each alone gains less, since the others hide it.", changes.size());
+    return fmt::format(
+        "Make {} changes together; each alone gains less, since the other causes hide it.", changes.size());
+}
+
+/// Beside looking for what differs: the file that the float model makes has none of it.
+void quantizeAnew(Finding& f)
+{
+    if (!helps(f)) {
+        f.change = {};
+        f.measuredGainDb = f.measuredAccuracyGain = f.measuredTop1Gain = {};
+        return;
+    }
+    f.remedy = "Quantize the float model anew, as this file was. " + f.remedy;
+}
+
 /// The findings of a snapshot whose remedies are tried.
 class Findings {
 public:
@@ -197,7 +242,9 @@ public:
                 refuseFusion(f);
                 continue;
             }
-            if (helps(f)) {
+            if (f.rule == Rule::ModelsDiffer) { // what is measured is another file
+                quantizeAnew(f);
+            } else if (helps(f)) {
                 offer(f);
             } else {
                 const Changes own = triedChanges(f);
@@ -225,15 +272,15 @@ private:
         const size_t none = m_tried.size();
         size_t chosen = none;
         for (size_t k = 0; k < m_tried.size() && chosen == none; ++k)
-            if (mends(k))
+            if (mends(k) && !keepsOwn(m_all[m_tried[k]], best.size() - m_single[k].size()))
                 chosen = k;
         const bool oneNode = chosen == none && leavesOneNode(best);
         if (oneNode)
             chosen = aboutNode(best.front().node);
         if (oneNode && chosen == none)
             return;
-        if (chosen == none && !m_tried.empty() && m_all[m_tried.front()].severity != Severity::Note)
-            chosen = 0; // about another part of the model, or about the whole of it
+        if (const size_t other = firstOther(); chosen == none && other < none)
+            chosen = other; // about another part of the model, or about the whole of it
         if (chosen == none && ofAllRanges(best))
             chosen = ofRanges();
         size_t at = chosen == none ? m_all.size() : m_tried[chosen];
@@ -275,6 +322,21 @@ private:
         return m_tried.size();
     }
 
+    /// What is stored wrong is mended by itself where that helps, whatever gains more beside it.
+    static bool keepsOwn(const Finding& f, size_t more)
+    {
+        return more > 0 && isOfStored(f) && f.measuredGainDb && helps(f);
+    }
+
+    /// The first that may have a part in anything, if it is no mere note; all that were tried: there is none.
+    size_t firstOther() const
+    {
+        for (size_t k = 0; k < m_tried.size(); ++k)
+            if (const Finding& f = m_all[m_tried[k]]; !isOfStored(f))
+                return f.severity == Severity::Note ? m_tried.size() : k;
+        return m_tried.size();
+    }
+
     static bool ofAllRanges(const Changes& changes)
     {
         const RemedyKind kind = changes.front().kind;
@@ -293,37 +355,6 @@ private:
                 chosen = k;
         }
         return chosen;
-    }
-
-    static std::string sentence(const Changes& changes)
-    {
-        const auto all = [&](RemedyKind kind) {
-            return std::ranges::all_of(changes, [&](const Remedy& r) { return r.kind == kind; });
-        };
-        const Remedy& first = changes.front();
-        if (all(RemedyKind::Recalibrate))
-            return "Recalibrate all activations with the present data.";
-        if (all(RemedyKind::Calibrate))
-            return fmt::format(
-                "Find the ranges of all activations by the calibrator {}.", nameIn(kCalibrators, first.calibrator));
-        if (all(RemedyKind::ActivationType))
-            return fmt::format("Give all activations the type {}: 8 bits are too coarse here, by any ranges that were "
-                               "tried. It costs time.",
-                nameIn(kCodeTypes, first.type));
-        if (all(RemedyKind::Equalize))
-            return "Equalize the ranges of weights across layers before quantizing.";
-        if (all(RemedyKind::ExcludeNode) && changes.size() == 1)
-            return fmt::format("Leave {} in float.", first.node);
-        if (all(RemedyKind::EightBitWeight))
-            return fmt::format("Quantize {} weights to 8 bits.", changes.size());
-        if (all(RemedyKind::PerChannel))
-            return fmt::format("Quantize {} weights per channel.", changes.size());
-        if (all(RemedyKind::SetRange))
-            return fmt::format(
-                "Set the ranges of {} tensors together; each alone gains less, since the others hide it.",
-                changes.size());
-        return fmt::format(
-            "Make {} changes together; each alone gains less, since the other causes hide it.", changes.size());
     }
 
     /// In a form that cannot be changed so, where no recipe comes close to it.
