@@ -98,8 +98,15 @@ bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row)
     if (row.quantizer || row.dynamic || !row.params.scale.empty())
         return true;
     const QuantView& view = *pair.quantView;
-    return std::ranges::any_of(view.units(), [&](const QuantUnit& unit) {
-        const auto& outputs = pair.quantPlan->graph().node(unit.node).outputs;
+    const Graph& graph = pair.quantPlan->graph();
+    const bool inSteps = std::ranges::any_of(pair.alignment->insideQuant, [&](const InsideValue& inside) {
+        const NodeId step = graph.value(inside.value).producer;
+        return inside.node == row.floatNode
+            && (view.ofValue(inside.value)
+                || std::ranges::find(view.units(), step, &QuantUnit::node) != view.units().end());
+    });
+    return inSteps || std::ranges::any_of(view.units(), [&](const QuantUnit& unit) {
+        const auto& outputs = graph.node(unit.node).outputs;
         const ValueId sums = outputs.empty() ? ValueId() : outputs[0];
         return unit.node == row.quantNode || (sums.valid() && view.scaledSums(sums) == row.quantValue);
     });
