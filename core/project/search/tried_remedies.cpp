@@ -93,6 +93,13 @@ void withdraw(Finding& f, bool elsewhere)
         place.change = {};
 }
 
+/// With the float model's constant in its place far more is wrong: what is stored there is no fault.
+bool refuted(const Finding& f)
+{
+    const bool constant = f.rule == Rule::WrongBiasScale || f.rule == Rule::WeightsDiffer;
+    return constant && f.measuredGainDb.value_or(0) < -kCostlyDb;
+}
+
 /// A button says no more than what was measured.
 void offer(Finding& f)
 {
@@ -385,13 +392,6 @@ private:
         for (const size_t i : m_tried)
             if (m_all[i].change.kind != RemedyKind::None && m_all[i].measuredGainDb.value_or(0) >= most + kCloserDb)
                 m_all[i].severity = worst;
-    }
-
-    /// With the float model's constant in its place far more is wrong: what is stored there is no fault.
-    static bool refuted(const Finding& f)
-    {
-        const bool constant = f.rule == Rule::WrongBiasScale || f.rule == Rule::WeightsDiffer;
-        return constant && f.measuredGainDb.value_or(0) < -kCostlyDb;
     }
 
     /// A cause whose removal changes nothing at a good output is worth a note.
