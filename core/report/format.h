@@ -32,7 +32,7 @@ std::string ladderAccuracy(const LadderRow& row); ///< "97.5 % to 96 %"; "-" whe
 std::string ladderVerdict(const Ladder& ladder);
 /// ", weights rounded to float16", to go on with in a sentence; empty for files in float32.
 std::string roundingText(const PrecisionStep& step);
-/// "without quantizers both files compute the same (3.1e-07 of the output's size apart)", that they do not, or why it
+/// "without quantizers both files compute the same (3.1e-07 of the size of y apart)", that they do not, or why it
 /// is not known.
 std::string networkVerdict(const NetworkVerdict& verdict);
 /// One sentence for each input of the quantized file that takes what the float model's does in another form.
