@@ -27,6 +27,7 @@ class Attributes {
 public:
     static constexpr int64_t kFarthest = int64_t(1) << 31;
     void set(std::string name, AttributeValue value) { m_values.insert_or_assign(std::move(name), std::move(value)); }
+    bool empty() const { return m_values.empty(); }
     bool has(const std::string& name) const { return m_values.count(name) != 0; }
     const AttributeValue* find(const std::string& name) const
     {

@@ -131,6 +131,8 @@ std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const flo
     if (shape.size() != 2 || params.scale.empty() || !isInteger(params.dtype) || x.empty())
         return std::nullopt;
     const auto rows = size_t(shape[0]), columns = size_t(shape[1]);
+    if (rows * columns != x.size()) // a part of it
+        return std::nullopt;
     std::vector<size_t> byRow(rows), byColumn(columns);
     grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
         const double step = std::fabs(params.scale[std::min(scale, params.scale.size() - 1)]);

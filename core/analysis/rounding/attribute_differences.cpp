@@ -131,7 +131,7 @@ public:
     void compare(NodeId floatNode, NodeId quantNode, AttributeKind kind, std::vector<std::string>& found) const
     {
         const Node &f = m_pair.floatPlan->graph().node(floatNode), &q = m_pair.quantPlan->graph().node(quantNode);
-        if (floatOpType(q) != floatOpType(f))
+        if ((f.attributes.empty() && q.attributes.empty()) || floatOpType(q) != floatOpType(f))
             return;
         for (const Looked& looked : kLooked) {
             if (looked.kind != kind || (looked.name == "pads" && (padsItself(f) || padsItself(q))))
