@@ -33,8 +33,9 @@ inline constexpr Definition kNodeAlone { "node_sqnr_db", "SQNR of the quantized 
     "the float result. Tells whether the trouble starts in this node. Higher is better." };
 inline constexpr Definition kIncrease { "increase_db", "noise-to-signal here minus the largest among the inputs",
     "Noise-to-signal here minus the largest among the node's inputs (minus their sum where Mul multiplies them), each "
-    "not below the tensor's ideal. Tells where along the path the error grows; null for a part of an input (Split, "
-    "Slice, Gather, keys and values that attention hands on). Lower is better." };
+    "not below the tensor's ideal. An input with more than 144.5 dB, what float32 can hold, does not count: a few huge "
+    "elements are its power. Tells where along the path the error grows; null for a part of an input (Split, Slice, "
+    "Gather, keys and values that attention hands on). Lower is better." };
 inline constexpr Definition kIdeal { "ideal_sqnr_db", "signal power over s²/12",
     "Signal power over scale²/12, the noise of uniform rounding. A reference line, not a bound. Of float8 and float4, "
     "whose steps grow with the values: what their digits allow, 32.5 dB for three (e4m3), 26.5 for two, 20.5 for one.",

@@ -116,7 +116,7 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
 namespace {
 
 constexpr size_t kLongestChain = 8; ///< nodes between a product and what its input was made of
-constexpr double kMostOfNoise = 0.5; ///< share from which on weights are the cause
+constexpr double kMostOfNoise = 0.5; ///< share that came in
 
 bool sumsProducts(const std::string& type)
 {
@@ -146,7 +146,7 @@ bool cancels(const ActivationRow& row)
     if (!amplifies(row) || !sumsProducts(row.opType) || *row.accumulated.sqnrDb + *row.increaseDb < kCoarseDb)
         return false;
     const double rmse = row.accumulated.rmse.value_or(0);
-    return row.noise.weights.value_or(0) < kMostOfNoise * rmse * rmse;
+    return row.noise.inherited.value_or(0) >= kMostOfNoise * rmse * rmse; // neither its quantizer's nor its weights'
 }
 
 } // namespace
