@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -49,3 +50,21 @@ def test_it_goes_when_nobody_knows_it() -> None:
     path = place.path
     del place
     assert not os.path.exists(path)
+
+
+def test_sweeping_while_others_begin() -> None:
+    """Who sweeps takes no folder whose owner has not locked it yet."""
+    gone = []
+
+    def make():
+        for _ in range(200):
+            with Workspace(1) as place:
+                if not os.path.isdir(place.path):
+                    gone.append(place.path)
+
+    threads = [threading.Thread(target=make) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not gone

@@ -8,11 +8,12 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Optional
+from typing import Optional, Tuple
 
 _MEMORY = "/dev/shm"
 _PREFIX = "quantscope-"
 _LOCK = ".lock"  # held by the process that made the folder, for as long as it lives
+_ATTEMPTS = 20  # folders that may be taken for left behind, one after the other
 
 
 def _memory_folder(size: int) -> Optional[str]:
@@ -56,6 +57,18 @@ def _sweep(folder: str) -> None:
             os.close(lock)
 
 
+def _new_folder(parent: Optional[str]) -> Tuple[str, Optional[int]]:
+    """A folder and its lock; without one where the file system has none."""
+    for _ in range(_ATTEMPTS):
+        path = tempfile.mkdtemp(prefix=_PREFIX, dir=parent)
+        lock = _locked(path, create=True)
+        if lock is not None:
+            return path, lock
+        # Somebody who swept was faster than the lock and removes it.
+        shutil.rmtree(path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=_PREFIX, dir=parent), None
+
+
 def _remove(path: str, lock: Optional[int], owner: int) -> None:
     if os.getpid() != owner:  # a copy of the process that ends: the folder is not its own
         return
@@ -72,8 +85,8 @@ class Workspace:
         folder = parent or _memory_folder(size)
         if folder == _MEMORY:
             _sweep(folder)
-        self.path = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
-        self._finalizer = weakref.finalize(self, _remove, self.path, _locked(self.path, create=True), os.getpid())
+        self.path, lock = _new_folder(folder)
+        self._finalizer = weakref.finalize(self, _remove, self.path, lock, os.getpid())
 
     def file(self, name: str) -> str:
         """Path of a file in it."""
