@@ -82,9 +82,8 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Keep extreme constants in float (the preset does), or leave this node out." },
     { Rule::SensitiveOperator, "sensitive_operator", Severity::Warning, "{} makes the noise grow",
         "Softmax, normalization, Sigmoid, logarithms and attention masks turn small errors of their inputs "
-        "into large ones. Left in float they cost little time. Products whose sums cancel the signal and keep its "
-        "noise "
-        "do so, too.",
+        "into large ones. Left in float they cost little time. Products whose sums cancel the signal and keep "
+        "its noise do so, too.",
         "Leave {} in float." },
     { Rule::SaturatingAccumulation, "saturating_accumulation", Severity::Note,
         "Sums of {} saturate on CPUs without VNNI",

@@ -45,6 +45,20 @@ bool amplifies(const ActivationRow& row)
         && *row.accumulated.sqnrDb < kCoarseDb && !row.node.empty();
 }
 
+/// Of a row that amplifies(), and why it does.
+Finding growthFinding(const Comparison& c, size_t index, const std::string& why)
+{
+    const ActivationRow& row = c.activations[index];
+    Finding f = activationFinding(c, index, Rule::SensitiveOperator);
+    f.rank = std::pow(10.0, -*row.accumulated.sqnrDb / 10);
+    f.title = ruleTitle(f.rule, row.opType);
+    f.summary = fmt::format(
+        "The noise grows by {:.1f} dB here, to {:.1f} dB: {}.", *row.increaseDb, *row.accumulated.sqnrDb, why);
+    f.evidence = { evidence("increase_db", *row.increaseDb, "dB"), evidence("sqnr_db", *row.accumulated.sqnrDb, "dB") };
+    f.confidence = 0.7;
+    return f;
+}
+
 /// An operator of the float model that the file computes in steps: what is said of it may be one of theirs.
 std::string stepsText(const ComparePair& pair, const ActivationRow& row)
 {
@@ -96,17 +110,9 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
             f.cause = sensitive ? row.opType : std::string();
             found.push_back(std::move(f));
         } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode) && isQuantizedNode(pair, row)) {
-            Finding f = activationFinding(c, i, Rule::SensitiveOperator);
-            f.rank = row.accumulated.sqnrDb ? std::pow(10.0, -*row.accumulated.sqnrDb / 10) : 0;
+            Finding f = growthFinding(c, i, fmt::format("{} is steep where the values lie", row.opType));
             f.cause = row.opType + " amplifies";
-            f.title = ruleTitle(f.rule, row.opType);
-            f.summary
-                = fmt::format("The noise grows by {:.1f} dB here, to {:.1f} dB: {} is steep where the values lie.",
-                      *row.increaseDb, *row.accumulated.sqnrDb, row.opType)
-                + stepsText(pair, row);
-            f.evidence = { evidence("increase_db", *row.increaseDb, "dB"),
-                evidence("sqnr_db", *row.accumulated.sqnrDb, "dB") };
-            f.confidence = 0.7;
+            f.summary += stepsText(pair, row);
             f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
             found.push_back(std::move(f));
         }
@@ -165,16 +171,10 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
         const ActivationRow& row = c.activations[i];
         if (!cancels(row) || told.contains(row.node))
             continue;
-        Finding f = activationFinding(c, i, Rule::SensitiveOperator);
-        f.rank = std::pow(10.0, -*row.accumulated.sqnrDb / 10);
+        Finding f = growthFinding(c, i,
+            "these sums cancel most of what their input holds, such as a mean that all values share, and not its "
+            "noise");
         f.cause = "sums that cancel";
-        f.title = ruleTitle(f.rule, row.opType);
-        f.summary = fmt::format("The noise grows by {:.1f} dB here, to {:.1f} dB: these sums cancel most of what their "
-                                "input holds, such as a mean that all values share, and not its noise.",
-            *row.increaseDb, *row.accumulated.sqnrDb);
-        f.evidence
-            = { evidence("increase_db", *row.increaseDb, "dB"), evidence("sqnr_db", *row.accumulated.sqnrDb, "dB") };
-        f.confidence = 0.7;
         const Graph& graph = pair.floatPlan->graph();
         for (const NodeId maker : makersOfInput(graph, row.floatNode)) {
             Remedy change { RemedyKind::ExcludeNode, graph.node(maker).name, {}, 0, 0, 0 };
