@@ -21,8 +21,8 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     fillActivations(pair, measured, c);
     c.restored = measured.restored;
     c.network = networkVerdict(measured.proof, c);
-    splitWeightNoise(pair, c);
     fillImplementation(pair, measured, c);
+    splitWeightNoise(pair, c);
     fillOutputs(pair, measured, labels, c);
     fillSamples(pair, measured, c);
     if (!c.partial)

@@ -227,8 +227,8 @@ NoiseShares noiseShares(const ActivationRow& row)
     if (!rmse || *rmse == 0 || !std::isfinite(*rmse))
         return {};
     const auto share = [&](const Number& part) { return part ? Number(*part / (*rmse * *rmse)) : Number(); };
-    return { share(row.noise.rounding), share(row.noise.clipping), share(row.noise.weights),
-        share(row.noise.inherited) };
+    return { share(row.noise.rounding), share(row.noise.clipping), share(row.noise.weights), share(row.noise.inherited),
+        share(row.noise.kernel) };
 }
 
 std::vector<size_t> worstFirst(const std::vector<ActivationRow>& rows)

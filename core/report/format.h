@@ -54,7 +54,7 @@ std::string worstChannelText(const WeightRow& row); ///< "39.6 (16)"
 
 /// Shares of the mean squared error; empty where there is no split or no error.
 struct NoiseShares {
-    Number rounding, clipping, weights, inherited;
+    Number rounding, clipping, weights, inherited, kernel;
 };
 NoiseShares noiseShares(const ActivationRow& row);
 

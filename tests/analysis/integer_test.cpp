@@ -98,6 +98,8 @@ private slots:
     void saysWhatLiesInsideUnits();
     void countsSaturatedPairs();
     void namesWhereTheLossIsMade();
+    void doesNotInheritWhatItsOwnSumsLose();
+    void saysNothingOfSumsWhoseLossIsUnknown();
     void doesNotDependOnThreads();
 };
 
@@ -187,6 +189,51 @@ void IntegerTests::namesWhereTheLossIsMade()
     QCOMPARE(finding->places.size(), size_t(2));
     QCOMPARE(finding->places[1].tensor, std::string("r"));
     QVERIFY(finding->summary.find(" dB") != std::string::npos);
+}
+
+/// Nothing cancels, and nothing came in: the noise is the saturated sums' at the convolution as at the Relu that ends
+/// its unit.
+void IntegerTests::doesNotInheritWhatItsOwnSumsLose()
+{
+    const Tensor x = Tensor::of<float>({ 1, 2, 2, 3 }, { 255, 129, 240, 200, 250, 220, 255, 200, 255, 200, 210, 220 });
+    ComparePair pair = pairOf(conv("f", false), conv("q", true));
+    pair.writtenPlan = pair.quantPlan;
+    pair.quantPlan = Plan::make(
+        std::make_shared<Model>(pair.quantPlan->model()), { KernelMode::Fast, ArithmeticProfile::IntegerAvx2 });
+    CompareOptions options;
+    options.profile = ArithmeticProfile::IntegerAvx2;
+    options.prove = true;
+    const auto c = compareModels(pair, FixedData({ x }), options, {});
+    QVERIFY(c.ok());
+    for (const char* name : { "c", "y" }) {
+        const ActivationRow& row = rowOf(*c, name);
+        const double mse = *row.accumulated.rmse * *row.accumulated.rmse;
+        QVERIFY(row.noise.kernel);
+        QVERIFY2(*row.noise.kernel > 0.8 * mse && *row.noise.inherited < 0.2 * mse, name);
+    }
+    QVERIFY2(findingOf(*c, Rule::SaturatingAccumulation), qPrintable(rulesOf(*c)));
+    QVERIFY2(!findingOf(*c, Rule::SensitiveOperator), qPrintable(rulesOf(*c)));
+    QVERIFY(!rowOf(comparedAs(ArithmeticProfile::Simulated, conv("f", false), conv("q", true), FixedData({ x })), "y")
+                 .noise.kernel);
+}
+
+/// The sums end in floats, which no codes tell of.
+void IntegerTests::saysNothingOfSumsWhoseLossIsUnknown()
+{
+    const auto product = [](bool quantized) {
+        SmallModel model(quantized ? "q" : "f");
+        model.input("x", { 2, 2 });
+        if (!quantized)
+            model.constant("w", Tensor::of<float>({ 2, 2 }, { 127, 1, 127, 2 }));
+        else
+            model.qdq<uint8_t>("x", "x_dq", 1.0f, 0).weight("w", { 2, 2 }, { 127, 1, 127, 2 }, { 1.0f });
+        return model.node("MatMul", { quantized ? "x_dq" : "x", "w" }, { "y" }).output("y").finish();
+    };
+    const Comparison c = comparedAs(ArithmeticProfile::IntegerAvx2, product(false), product(true),
+        FixedData({ Tensor::of<float>({ 2, 2 }, { 255, 240, 250, 220 }) }));
+    if (c.saturation.empty() || c.saturation[0].saturated[0] == 0)
+        QSKIP("such a product is not computed on codes");
+    QVERIFY(!rowOf(c, "y").noise.inherited && !rowOf(c, "y").noise.kernel);
 }
 
 void IntegerTests::doesNotDependOnThreads()

@@ -83,9 +83,15 @@ private:
     PredictedNoise result(double total) const
     {
         PredictedNoise noise;
-        const double inherited = m_inherited / total;
-        const double weights = std::clamp(m_row.noise.weights.value_or(0), 0.0, std::max(0.0, inherited));
-        noise.split = { m_rounding / total, m_clipping / total, inherited - weights, weights };
+        double inherited = m_inherited / total; // with what the node itself makes before its quantizer
+        const auto part = [&](const Number& made) {
+            const double taken = std::clamp(made.value_or(0), 0.0, std::max(0.0, inherited));
+            inherited -= taken;
+            return taken;
+        };
+        const Number kernel = m_row.noise.kernel ? Number(part(m_row.noise.kernel)) : Number();
+        const double weights = part(m_row.noise.weights);
+        noise.split = { m_rounding / total, m_clipping / total, inherited, weights, kernel };
         noise.clippedFraction = m_clipped / total;
         const double all = (m_rounding + m_clipping + m_inherited) / total;
         if (m_row.signalPower && *m_row.signalPower > 0 && all > 0)

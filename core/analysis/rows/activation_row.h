@@ -21,6 +21,7 @@ namespace qs {
 struct NoiseSplit {
     Number rounding, clipping, inherited;
     Number weights {}; ///< estimated, see splitWeightNoise(); null: not told from what is inherited
+    Number kernel {}; ///< of an integer profile, see fillImplementation(); null: not told from what is inherited
 };
 
 /// Shares of codes that differ between the file as written and an integer profile, each unit from the same codes.

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <unordered_set>
 
 namespace qs {
@@ -332,6 +334,42 @@ std::vector<SaturationRow> saturationRows(const Plan& plan, const std::map<NodeI
     return rows;
 }
 
+namespace {
+
+/// What is not inherited but made by the unit's own sums. Values inside a unit have the same part of it as those that
+/// it ends with; where nothing tells how much it is, nothing is said of what came in, either.
+void splitKernelNoise(Comparison& result)
+{
+    std::map<NodeId, double> partOfUnit;
+    for (ActivationRow& row : result.activations) {
+        NoiseSplit& noise = row.noise;
+        if (!row.implementation || !row.implementation->noisePower || !noise.inherited)
+            continue;
+        const double all = std::max(0.0, *noise.inherited);
+        noise.kernel = std::min(*row.implementation->noisePower, all);
+        *noise.inherited -= *noise.kernel;
+        partOfUnit.try_emplace(row.quantNode, all > 0 ? *noise.kernel / all : 0);
+    }
+    std::set<NodeId> saturated;
+    for (const SaturationRow& s : result.saturation)
+        if (std::ranges::any_of(s.saturated, [](uint64_t count) { return count > 0; }))
+            saturated.insert(s.quantNode);
+    for (ActivationRow& row : result.activations) {
+        NoiseSplit& noise = row.noise;
+        if (noise.kernel || !noise.inherited || !row.quantNode.valid())
+            continue;
+        if (const auto part = partOfUnit.find(row.quantNode); part != partOfUnit.end()) {
+            noise.kernel = part->second * std::max(0.0, *noise.inherited);
+            *noise.inherited -= *noise.kernel;
+        } else if (saturated.contains(row.quantNode)) {
+            noise.inherited.reset();
+            noise.weights.reset();
+        }
+    }
+}
+
+} // namespace
+
 void fillImplementation(const ComparePair& pair, Measured& m, Comparison& result)
 {
     if (!pair.writtenPlan)
@@ -351,6 +389,7 @@ void fillImplementation(const ComparePair& pair, Measured& m, Comparison& result
         }
     }
     result.saturation = saturationRows(*pair.quantPlan, m.implementation.pairs);
+    splitKernelNoise(result);
 }
 
 } // namespace qs

@@ -10,10 +10,10 @@ std::string style()
     return R"css(
 :root{color-scheme:light dark;--page:#f6f8fa;--panel:#fff;--raised:#eaeef2;--border:#d0d7de;--grid:#e7ebef;--text:#1f2328;
 --muted:#59636e;--accent:#0969da;--error:#bc4c00;--warning:#bf8700;--note:#57606a;--float:#0072b2;--quant:#b87700;
---ideal:#8c959f;--clipping:#d55e00;--rounding:#0072b2;--weights:#009e73;--inherited:#b8bec4;--edge:#8c959f}
+--ideal:#8c959f;--clipping:#d55e00;--rounding:#0072b2;--weights:#009e73;--kernel:#cc79a7;--inherited:#b8bec4;--edge:#8c959f}
 @media (prefers-color-scheme:dark){:root{--page:#0d1117;--panel:#161b22;--raised:#262c36;--border:#30363d;--grid:#252b33;
 --text:#e6edf3;--muted:#9aa4af;--accent:#4493f8;--error:#f0883e;--warning:#d4a72c;--note:#8b949e;--float:#56b4e9;
---quant:#e69f00;--ideal:#7d8590;--clipping:#e8731a;--rounding:#56b4e9;--weights:#2bb58c;--inherited:#565e67;--edge:#6e7681}}
+--quant:#e69f00;--ideal:#7d8590;--clipping:#e8731a;--rounding:#56b4e9;--weights:#2bb58c;--kernel:#d694bb;--inherited:#565e67;--edge:#6e7681}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--text);font:14px/1.45 system-ui,"Noto Sans","DejaVu Sans",sans-serif}
 main{max-width:1280px;margin:0 auto;padding:20px 20px 60px}
@@ -41,7 +41,7 @@ th[aria-sort=ascending] button::after{content:" \25B4"}th[aria-sort=descending] 
 .legend span{margin:0 8px}.key{width:20px;border-top:3px solid}.key.ideal{border-top-style:dashed}
 .split{display:flex;width:90px;height:10px;background:var(--grid);border-radius:2px;overflow:hidden}
 .split i{display:block;height:100%}i.clipping{background:var(--clipping)}i.rounding{background:var(--rounding)}
-i.weights{background:var(--weights)} i.inherited{background:var(--inherited)}
+i.weights{background:var(--weights)} i.kernel{background:var(--kernel)} i.inherited{background:var(--inherited)}
 .c0{--c:#00224e;--on:#fff}.c1{--c:#15376f;--on:#fff}.c2{--c:#434e6c;--on:#fff}.c3{--c:#5f636f;--on:#fff}
 .c4{--c:#7d7b75;--on:#111418}.c5{--c:#9a9376;--on:#111418}.c6{--c:#b9ab6e;--on:#111418}.c7{--c:#dcc859;--on:#111418}
 .c8{--c:#fee838;--on:#111418}.none{--c:var(--raised);--on:var(--text)}.swatch{background:var(--c)}

@@ -21,15 +21,17 @@ std::string noiseCell(const ActivationRow& row)
     if (!noise.inherited && !noise.rounding && !noise.clipping)
         return "<td></td>";
     double sum = 0;
-    for (const Number& part : { noise.clipping, noise.rounding, noise.weights, noise.inherited })
+    for (const Number& part : { noise.clipping, noise.rounding, noise.weights, noise.kernel, noise.inherited })
         sum += std::max(part.value_or(0), 0.0);
     const std::string tip = "clipping " + text::percent(noise.clipping) + ", rounding " + text::percent(noise.rounding)
-        + ", weights " + text::percent(noise.weights) + ", inherited " + text::percent(noise.inherited);
+        + ", weights " + text::percent(noise.weights)
+        + (noise.kernel ? ", kernel " + text::percent(noise.kernel) : std::string()) + ", inherited "
+        + text::percent(noise.inherited);
     std::string out = "<td data-key=\"" + fmt::format("{}", noise.clipping.value_or(0))
         + "\"><div class=\"split\" title=\"" + escaped(tip) + "\">";
-    for (const auto& [name, part] :
-        { std::pair { "clipping", noise.clipping }, std::pair { "rounding", noise.rounding },
-            std::pair { "weights", noise.weights }, std::pair { "inherited", noise.inherited } })
+    for (const auto& [name, part] : { std::pair { "clipping", noise.clipping },
+             std::pair { "rounding", noise.rounding }, std::pair { "weights", noise.weights },
+             std::pair { "kernel", noise.kernel }, std::pair { "inherited", noise.inherited } })
         if (sum > 0 && part.value_or(0) > 0)
             out += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", name, *part / sum * 100);
     return out + "</div></td>";

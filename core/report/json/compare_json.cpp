@@ -126,7 +126,8 @@ Json activation(const ActivationRow& a)
     row["ideal_sqnr_db"] = jsonNumber(a.idealSqnrDb);
     addSimilarity(row, a.accumulated);
     row["noise"] = { { "rounding", jsonNumber(a.noise.rounding) }, { "clipping", jsonNumber(a.noise.clipping) },
-        { "weights", jsonNumber(a.noise.weights) }, { "inherited", jsonNumber(a.noise.inherited) } };
+        { "weights", jsonNumber(a.noise.weights) }, { "inherited", jsonNumber(a.noise.inherited) },
+        { "kernel", jsonNumber(a.noise.kernel) } };
     row["clipped_fraction"] = jsonNumber(a.clippedFraction);
     row["range"] = quantized ? pair(a.range) : Json::array();
     row["observed_range"] = pair(a.observedRange);

@@ -227,9 +227,12 @@ std::string activationsTable(const Comparison& c, bool verbose)
 {
     const Listing l = listed(text::worstFirst(c.activations), kWorstActivations, verbose);
     const bool alone = std::ranges::any_of(c.activations, [](const ActivationRow& a) { return bool(a.nodeSqnrDb); });
+    const bool kernel = std::ranges::any_of(c.activations, [](const ActivationRow& a) { return bool(a.noise.kernel); });
     std::vector<TextTable::Column> columns { { "tensor", Align::Left, verbose ? 0 : kNameWidth },
         { "op", Align::Left, 24 }, { "accumulated" }, { "ideal" }, { "added" }, { "increase" }, { "rounding" },
         { "clipping" }, { "weights" }, { "inherited" }, { "clipped" }, { "match", Align::Left } };
+    if (kernel)
+        columns.insert(columns.end() - 3, { "kernel" });
     if (alone)
         columns.insert(columns.end() - 1, { "node alone" });
     TextTable table(std::move(columns));
@@ -241,6 +244,8 @@ std::string activationsTable(const Comparison& c, bool verbose)
             text::decibel(a.localSqnrDb, a.localExact), text::decibel(a.increaseDb), text::percent(noise.rounding),
             text::percent(noise.clipping), text::percent(noise.weights), text::percent(noise.inherited),
             text::percent(a.clippedFraction), text::match(a.method, a.confidence) };
+        if (kernel)
+            cells.insert(cells.end() - 3, text::percent(noise.kernel));
         if (alone)
             cells.insert(cells.end() - 1, text::decibel(a.nodeSqnrDb, a.nodeExact));
         table.add(std::move(cells));

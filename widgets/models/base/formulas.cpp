@@ -22,6 +22,12 @@ QString wholePercent(double fraction)
     return numberText(std::round(nearlyNone(fraction) * 100)) + QStringLiteral(" %");
 }
 
+double totalNoise(const NoiseSplit& noise)
+{
+    return noise.clipping.value_or(0) + noise.rounding.value_or(0) + noise.weights.value_or(0)
+        + noise.kernel.value_or(0) + noise.inherited.value_or(0);
+}
+
 } // namespace
 
 std::optional<NoiseShares> noiseShares(const ActivationRow& row)
@@ -29,11 +35,11 @@ std::optional<NoiseShares> noiseShares(const ActivationRow& row)
     const NoiseSplit& noise = row.noise;
     if (!noise.clipping || !noise.rounding || !noise.inherited)
         return {};
-    const double total = *noise.clipping + *noise.rounding + noise.weights.value_or(0) + *noise.inherited;
+    const double total = totalNoise(noise);
     if (!(total > 0) || !std::isfinite(total))
         return {};
     return NoiseShares { *noise.clipping / total, *noise.rounding / total, noise.weights.value_or(0) / total,
-        *noise.inherited / total };
+        *noise.inherited / total, noise.kernel.value_or(0) / total };
 }
 
 double nearlyNone(double share) { return share < 0 && share > -kNone ? 0 : share; }
@@ -52,7 +58,8 @@ QString noiseText(const std::optional<NoiseShares>& shares)
     return cancelling
         + tr("clip %1, round %2, weights %3, inherit %4")
               .arg(wholePercent(shares->clipping), wholePercent(shares->rounding), wholePercent(shares->weights),
-                  wholePercent(shares->inherited));
+                  wholePercent(shares->inherited))
+        + (shares->kernel > 0 ? tr(", kernel %1").arg(wholePercent(shares->kernel)) : QString());
 }
 
 QString noiseFormula(const ActivationRow& row)
@@ -60,14 +67,17 @@ QString noiseFormula(const ActivationRow& row)
     const auto shares = noiseShares(row);
     if (!shares)
         return tr("No error to split here, or no quantizer of its own.");
-    const double total
-        = *row.noise.clipping + *row.noise.rounding + row.noise.weights.value_or(0) + *row.noise.inherited;
-    return tr("Mean squared error %1 =\nclipping %2 (%3)\n+ rounding %4 (%5)\n+ own weights %6 (%7), estimated\n+ "
+    const double total = totalNoise(row.noise);
+    const QString kernel = row.noise.kernel
+        ? tr("+ integer kernel %1 (%2)\n").arg(numberText(row.noise.kernel), wholePercent(*row.noise.kernel / total))
+        : QString();
+    return tr("Mean squared error %1 =\nclipping %2 (%3)\n+ rounding %4 (%5)\n+ own weights %6 (%7), estimated\n%10+ "
               "inherited %8 (%9)\nParts that cancel can be "
               "negative or exceed 100 %.")
         .arg(numberText(total), numberText(row.noise.clipping), wholePercent(shares->clipping),
             numberText(row.noise.rounding), wholePercent(shares->rounding), numberText(row.noise.weights),
-            wholePercent(shares->weights), numberText(row.noise.inherited), wholePercent(shares->inherited));
+            wholePercent(shares->weights), numberText(row.noise.inherited), wholePercent(shares->inherited))
+        .arg(kernel);
 }
 
 QString provenanceText(const Comparison& comparison)

@@ -13,6 +13,7 @@ namespace qs {
 struct NoiseShares {
     double clipping = 0, rounding = 0, weights = 0,
            inherited = 0; ///< of the mean squared error; may be negative or above 1
+    double kernel = 0; ///< made by integer arithmetic, 0 without
     bool operator==(const NoiseShares&) const = default;
 };
 /// Empty without an error or without the split.

@@ -31,7 +31,7 @@ std::array<Part, 4> partsOf(const NoiseSplit& split)
 double totalOf(const NoiseSplit& split)
 {
     return split.clipping.value_or(0) + split.rounding.value_or(0) + split.weights.value_or(0)
-        + split.inherited.value_or(0);
+        + split.kernel.value_or(0) + split.inherited.value_or(0);
 }
 
 } // namespace

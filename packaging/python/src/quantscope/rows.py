@@ -53,6 +53,7 @@ class Noise(Row):
     clipping: Optional[float] = None
     weights: Optional[float] = None
     inherited: Optional[float] = None
+    kernel: Optional[float] = None
 
 
 @dataclass
