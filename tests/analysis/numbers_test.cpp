@@ -133,6 +133,7 @@ void NumbersTests::clippedTensor()
     QVERIFY(close(a.accumulated.sqnrDb, decibel(6.17, ee)));
     QVERIFY(close(a.accumulated.rmse, std::sqrt(ee / 4)));
     QVERIFY(close(a.clippedFraction, 0.5));
+    QVERIFY(close(a.floatClippedFraction, 0.5)); // 1.2 and -2
     QVERIFY(close(a.qdqSqnrDb, decibel(0.25 + 1 + 4 + 1, (1 - top) * (1 - top) + 1)));
     // The float model's own values through this quantizer: -38/128, 127/128, -1, -102/128.
     const double local = std::pow(-38.0 / 128 + 0.3, 2) + std::pow(top - 1.2, 2) + 1 + std::pow(-102.0 / 128 + 0.8, 2);

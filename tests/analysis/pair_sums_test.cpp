@@ -23,14 +23,11 @@ bool near(double a, double b, double scale)
 /// Empty when equal, else the field that differs.
 QString difference(const PairSums& a, const PairSums& b)
 {
-    if (a.count != b.count || a.nonFinite != b.nonFinite || a.clipped != b.clipped)
-        return QString("counts %1/%2/%3 and %4/%5/%6")
-            .arg(a.count)
-            .arg(a.nonFinite)
-            .arg(a.clipped)
-            .arg(b.count)
-            .arg(b.nonFinite)
-            .arg(b.clipped);
+    const std::pair<const char*, uint64_t PairSums::*> counts[] = { { "count", &PairSums::count },
+        { "nonFinite", &PairSums::nonFinite }, { "clipped", &PairSums::clipped }, { "clippedX", &PairSums::clippedX } };
+    for (const auto& [name, field] : counts)
+        if (a.*field != b.*field)
+            return QString("%1: %2 and %3").arg(name).arg(a.*field).arg(b.*field);
     if (a.maxError != b.maxError || a.lowX != b.lowX || a.highX != b.highX || a.lowA != b.lowA || a.highA != b.highA)
         return "extremes";
     const std::pair<const char*, double PairSums::*> sums[] = { { "xx", &PairSums::xx }, { "yy", &PairSums::yy },

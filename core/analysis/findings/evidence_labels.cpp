@@ -9,11 +9,12 @@ namespace qs {
 namespace {
 
 constexpr auto kLabels = std::to_array<EvidenceLabel>({
-    { "clipped_fraction", "clipped", true },
+    { "clipped_fraction", "clipped of its own values", true },
+    { "float_clipped_fraction", "clipped of the float data", true },
     { "range_low", "representable from" },
     { "range_high", "representable to" },
-    { "data_low", "data from" },
-    { "data_high", "data to" },
+    { "data_low", "float data from" },
+    { "data_high", "float data to" },
     { "local_sqnr_db", "SQNR with this quantizer alone" },
     { "ideal_sqnr_db", "SQNR that its step allows" },
     { "sqnr_db", "SQNR" },

@@ -12,7 +12,7 @@ namespace qs {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
-static_assert(std::is_trivially_copyable_v<PairSums> && sizeof(PairSums) == 20 * sizeof(double),
+static_assert(std::is_trivially_copyable_v<PairSums> && sizeof(PairSums) == 21 * sizeof(double),
     "raise kMeasuredVersion when the sums change");
 
 static_assert(std::is_trivially_copyable_v<ScoreSums> && sizeof(ScoreSums) == 7 * sizeof(double),

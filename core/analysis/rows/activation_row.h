@@ -57,6 +57,7 @@ struct ActivationRow {
     bool localExact = false, qdqExact = false, nodeExact = false;
     NoiseSplit noise;
     Number clippedFraction; ///< of a(p)
+    Number floatClippedFraction {}; ///< of x
     std::optional<std::pair<double, double>> range; ///< representable range, real values (widest over channels)
     std::optional<std::pair<double, double>> observedRange; ///< of a(p); of y without a quantizer
     std::optional<std::pair<double, double>> floatRange; ///< of x

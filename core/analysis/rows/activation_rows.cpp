@@ -97,6 +97,7 @@ void fillOwnQuantizer(const PairPlan& plan, const PairSums& s, ActivationRow& ro
     if (quantized && known) {
         row.localSqnrDb = powerRatioDb(s.xx, s.localEe);
         row.localExact = s.localEe == 0;
+        row.floatClippedFraction = static_cast<double>(s.clippedX) / n;
     }
     if (plan.ownQuantizer) {
         row.qdqSqnrDb = powerRatioDb(s.pp, s.qdqEe);

@@ -42,13 +42,14 @@ inline constexpr Definition kIdeal { "ideal_sqnr_db", "signal power over s²/12"
     "10·log10(signal power / (scale² / 12))" };
 inline constexpr Definition kNoise { "noise", "clipping, rounding, weights, kernel, inherited",
     "The squared error split by origin: clipping (values beyond the range), rounding (inside the range), weights (made "
-    "here by the node's own quantized weights, estimated), kernel (made here by integer arithmetic: sums that saturate, "
+    "here by the node's own quantized weights, estimated), kernel (made here by integer arithmetic: sums that "
+    "saturate, "
     "other rounding) and inherited (it came in with the inputs). They add up to the squared error; a part can be "
     "negative or exceed the whole where parts cancel." };
-inline constexpr Definition kClipped { "clipped_fraction", "share of elements beyond the range",
-    "Share of elements beyond the representable range by more than half a step (of float8 and float4: at all). Lower "
-    "is "
-    "better." };
+inline constexpr Definition kClipped { "clipped_fraction",
+    "share of the quantized model's own elements beyond the range",
+    "Share of elements, of the quantized model's own, beyond the representable range by more than half a step (of "
+    "float8 and float4: at all). Lower is better." };
 inline constexpr Definition kRmse { "rmse", "root of the mean squared error",
     "Root of the mean squared error, in the tensor's own unit. Lower is better." };
 inline constexpr Definition kMaxError { "max_abs_error", "largest absolute error",

@@ -165,6 +165,8 @@ void addRangeEvidence(const ActivationRow& row, Finding& f)
 {
     if (row.clippedFraction)
         f.evidence.push_back(evidence("clipped_fraction", *row.clippedFraction));
+    if (row.floatClippedFraction)
+        f.evidence.push_back(evidence("float_clipped_fraction", *row.floatClippedFraction));
     f.evidence.push_back(evidence("range_low", row.range->first));
     f.evidence.push_back(evidence("range_high", row.range->second));
     f.evidence.push_back(evidence("data_low", row.floatRange->first));
@@ -173,14 +175,23 @@ void addRangeEvidence(const ActivationRow& row, Finding& f)
     f.evidence.push_back(evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"));
 }
 
+std::string shareText(double share)
+{
+    constexpr double kShown = 0.0005; // of a percentage with one decimal
+    return share > 0 && share < kShown ? "<0.1 %" : share == 0 ? "0 %" : percentText(share);
+}
+
 std::string clippingSummary(const ActivationRow& row)
 {
     // Behind a damaged input the quantized model's own values may stay inside a range that the float model's exceed.
-    const double clipped = row.clippedFraction.value_or(0);
-    const std::string share = clipped >= 0.0005
-        ? fmt::format("{} of the values are clipped.", percentText(clipped))
-        : std::string("The float model's values do not fit the range, though the quantized model's hardly reach it.");
-    return fmt::format("{} The range is {:.4g} … {:.4g}, the data reach {:.4g} … {:.4g}. "
+    const std::string ofFloat = shareText(row.floatClippedFraction.value_or(0));
+    const std::string ofOwn = shareText(row.clippedFraction.value_or(0));
+    const std::string share = ofFloat == ofOwn
+        ? fmt::format("{} of the values are clipped.", ofFloat)
+        : fmt::format("{} of the float model's values lie beyond the range; of the quantized model's own, {} are "
+                      "clipped.",
+            ofFloat, ofOwn);
+    return fmt::format("{} The range is {:.4g} … {:.4g}, the float data reach {:.4g} … {:.4g}. "
                        "This quantizer alone leaves {:.1f} dB where its {} allows {:.1f} dB.",
         share, row.range->first, row.range->second, row.floatRange->first, row.floatRange->second, *row.localSqnrDb,
         isInteger(row.params.dtype) ? "scale" : "type", *row.idealSqnrDb);

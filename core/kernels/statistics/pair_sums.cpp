@@ -254,10 +254,13 @@ PairRun partOf(const PairRun& run, size_t begin, size_t n)
     return part;
 }
 
-/// Moves the noise of what lies beyond the quantizer's range from rounding to clipping.
+/// Moves the noise of what lies beyond the quantizer's range from rounding to clipping, and counts such elements.
 void splitByRange(PairSums& s, const PairRun& run)
 {
     const double lowest = run.quantizer->lowest(), highest = run.quantizer->highest();
+    if (s.lowX < lowest || s.highX > highest)
+        for (size_t i = 0; i < run.n; ++i)
+            s.clippedX += run.x[i] < lowest || run.x[i] > highest;
     if (!(s.lowA < lowest || s.highA > highest))
         return;
     if (run.p) {

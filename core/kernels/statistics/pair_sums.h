@@ -38,7 +38,8 @@ struct PairActivation {
 /// Sums over the elements of one pair of tensors, in float64 (symbols: metrics, "What the numbers mean"). Elements with
 /// a non-finite x, y or p are counted in nonFinite and left out of everything else.
 struct PairSums {
-    uint64_t count = 0, nonFinite = 0, clipped = 0;
+    uint64_t count = 0, nonFinite = 0;
+    uint64_t clipped = 0, clippedX = 0; ///< a(p) and x beyond the quantizer's range
     double xx = 0, yy = 0, xy = 0; ///< x*x, y*y, x*y
     double ee = 0, e = 0, maxError = 0; ///< (y-x)^2, y-x, largest |y-x|
     double localEe = 0; ///< (DQ(Q(x)) - x)^2

@@ -14,6 +14,7 @@ void PairSums::merge(const PairSums& o)
     count += o.count;
     nonFinite += o.nonFinite;
     clipped += o.clipped;
+    clippedX += o.clippedX;
     xx += o.xx;
     yy += o.yy;
     xy += o.xy;
@@ -76,6 +77,7 @@ void addPairSumsReference(PairSums& s, PairExtremes& extremes, const PairRun& ru
         const bool outside = quantizer && (a < lowest || a > highest);
         (outside ? s.clipping : s.rounding) += error * (yd - a);
         s.clipped += outside;
+        s.clippedX += quantizer && (xd < lowest || xd > highest);
         if (quantizer) {
             const double local = quantizer->dequantized(x) - xd;
             s.localEe += local * local;

@@ -129,6 +129,7 @@ Json activation(const ActivationRow& a)
         { "weights", jsonNumber(a.noise.weights) }, { "inherited", jsonNumber(a.noise.inherited) },
         { "kernel", jsonNumber(a.noise.kernel) } };
     row["clipped_fraction"] = jsonNumber(a.clippedFraction);
+    row["float_clipped_fraction"] = jsonNumber(a.floatClippedFraction);
     row["range"] = quantized ? pair(a.range) : Json::array();
     row["observed_range"] = pair(a.observedRange);
     row["implementation"] = nullptr;

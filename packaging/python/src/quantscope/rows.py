@@ -109,6 +109,7 @@ class Activation(Row):
     cosine: Optional[float] = None
     noise: Optional[Noise] = _row(Noise)
     clipped_fraction: Optional[float] = None
+    float_clipped_fraction: Optional[float] = None
     range: List[float] = field(default_factory=list)
     observed_range: List[float] = field(default_factory=list)
     implementation: Optional[Implementation] = _row(Implementation)
