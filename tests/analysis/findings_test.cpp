@@ -97,6 +97,7 @@ private slots:
     void channelImbalance();
     void weightsDiffer();
     void oneCauseIsOneCard();
+    void rangesBehindTheInput_data();
     void rangesBehindTheInput();
     void unmatched();
     void mostSevereFirst();
@@ -352,16 +353,24 @@ void FindingsTests::oneCauseIsOneCard()
     QCOMPARE(changesOf(card).size(), size_t(1)); // no recipe mends it
 }
 
+void FindingsTests::rangesBehindTheInput_data()
+{
+    QTest::addColumn<float>("narrower");
+    QTest::newRow("each cuts off half of what passed the last one") << 2.f;
+    QTest::newRow("they are as wrong where the input has cut all that they would") << 0.98f;
+}
+
 /// What was found with data that do not fit the input is one thing to mend, by the same remedy.
 void FindingsTests::rangesBehindTheInput()
 {
+    QFETCH(float, narrower);
     SmallModel f("f"), q("q");
     f.input("x", { kCount });
     q.input("x", { kCount }).qdq<int8_t>("x", "x_dq", 0.004f, 0);
     std::string from = "x";
     float scale = 0.004f;
     for (const std::string value : { "a", "b", "c" }) {
-        scale /= 2; // of values that passed the last one, half are cut off
+        scale /= narrower;
         f.node("Neg", { from }, { value });
         q.node("Neg", { from + "_dq" }, { value }).qdq<int8_t>(value, value + "_dq", scale, 0);
         from = value;
@@ -372,6 +381,12 @@ void FindingsTests::rangesBehindTheInput()
     QCOMPARE(std::ranges::count(c.findings, Rule::RangeTooSmall, &Finding::rule), 1);
     const Finding& card = *findingOf(c, Rule::RangeTooSmall);
     QCOMPARE(card.places.size(), size_t(3));
+    QVERIFY(number(card, "float_clipped_fraction") > 0.5);
+    QVERIFY((number(card, "clipped_fraction") > 0.1) == (narrower > 1));
+    const bool tellsBoth = card.summary.find("of the float model's values lie beyond the range; of the quantized "
+                                             "model's own, 0 % are clipped")
+        != std::string::npos;
+    QVERIFY2(tellsBoth == (narrower < 1), card.summary.c_str());
     QCOMPARE(changesOf(card), (std::vector<Remedy> { c.findings.front().change }));
     // Each range alone would be a change of its own.
     const Comparison alone = compared(plain(), quantized(0.034f, 0.002f), normalData());

@@ -63,10 +63,14 @@ bool exceedsRange(const ActivationRow& row)
     return row.floatRange->first < row.range->first - half || row.floatRange->second > row.range->second + half;
 }
 
+bool cutsFloatData(const ActivationRow& row)
+{
+    return hasOwnRange(row) && exceedsRange(row) && *row.localSqnrDb < *row.idealSqnrDb - kLostDb;
+}
+
 bool clippingDominates(const ActivationRow& row)
 {
-    return hasOwnRange(row) && exceedsRange(row) && *row.localSqnrDb < *row.idealSqnrDb - kLostDb
-        && row.noise.clipping.value_or(0) > row.noise.rounding.value_or(0);
+    return cutsFloatData(row) && row.noise.clipping.value_or(0) > row.noise.rounding.value_or(0);
 }
 
 double unusedDb(const ActivationRow& row)

@@ -27,6 +27,9 @@ std::optional<double> wastedDb(const ActivationRow& row);
 /// The increase over what the data permit: increaseDb takes the tensor's own scale for granted, so what a range of at
 /// least four times the data's width wastes is added.
 Number growthDb(const ActivationRow& row);
+/// Clipping the float model's values costs more than rounding them.
+bool cutsFloatData(const ActivationRow& row);
+/// The same, and most noise that the quantizer makes in the quantized model is clipping.
 bool clippingDominates(const ActivationRow& row);
 /// Noise that the tensor's own quantizer makes, over signal power; 0 where unknown.
 double ownNoiseShare(const ActivationRow& row);

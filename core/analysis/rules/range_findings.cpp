@@ -223,10 +223,14 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Symmetry symmetry(c);
+    // Behind a clipped input a range may cut little of what is left, and is as wrong as those before it.
+    const bool foreign = std::ranges::any_of(
+        found, [](const Finding& f) { return f.rule == Rule::InputMismatch && f.severity != Severity::Note; });
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
-            || !clippingDominates(row) || *row.localSqnrDb > kFineDb || cutsForNext(row))
+            || !(foreign ? cutsFloatData(row) : clippingDominates(row)) || *row.localSqnrDb > kFineDb
+            || cutsForNext(row))
             continue;
         Finding f = activationFinding(c, i, Rule::RangeTooSmall);
         f.severity = clippingSeverity(row);
