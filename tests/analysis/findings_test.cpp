@@ -260,6 +260,13 @@ void FindingsTests::inheritedByAWayAround()
     QVERIFY(source != found[0].evidence.end());
     QCOMPARE(source->text, std::string("a"));
     QCOMPARE(number(found[0], "tensors"), 2.0); // c and y
+    QCOMPARE(found[0].places.size(), size_t(2));
+    QCOMPARE(found[0].places[1].tensor, std::string("y"));
+    QVERIFY2(found[0].summary.starts_with("They have no quantizers"), found[0].summary.c_str());
+    c.activations[3].quantizer = 0;
+    found.clear();
+    findInherited(pairOf(f, f), c, found);
+    QVERIFY2(found[0].summary.starts_with("1 of them has a good quantizer"), found[0].summary.c_str());
 }
 
 void FindingsTests::channelImbalance()

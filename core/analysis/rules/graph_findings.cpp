@@ -174,6 +174,29 @@ std::string sourceText(const std::vector<Finding>& found, size_t row, const Acti
     return fmt::format("stands at {:.1f} dB", from.accumulated.sqnrDb.value_or(0));
 }
 
+bool isQuantized(const ActivationRow& row) { return row.quantizer || row.dynamic || !row.params.scale.empty(); }
+
+/// What is said of the quantizers of tensors that only inherit.
+std::string quantizersText(const Comparison& c, const std::vector<size_t>& rows)
+{
+    const bool single = rows.size() == 1;
+    const auto with = size_t(std::ranges::count_if(rows, [&](size_t row) { return isQuantized(c.activations[row]); }));
+    if (with == 0)
+        return single ? "It has no quantizer of its own" : "They have no quantizers of their own";
+    if (with == rows.size())
+        return single ? "Its own quantizer is good" : "Their own quantizers are good";
+    return fmt::format("{} of them {}, the others have none", with,
+        with == 1 ? "has a good quantizer of its own" : "have good quantizers of their own");
+}
+
+FindingPlace inheritedPlace(const Comparison& c, size_t index)
+{
+    const ActivationRow& row = c.activations[index];
+    FindingPlace place { row.node, row.name, index, {}, {}, {}, {}, 1 };
+    place.evidence.push_back(evidence("sqnr_db", row.accumulated.sqnrDb.value_or(0), "dB"));
+    return place;
+}
+
 } // namespace
 
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -184,22 +207,24 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         if (onlyInherits(c.activations[i]))
             if (const auto source = finder.sourceOf(i))
                 bySource[*source].push_back(i);
-    for (const auto& [source, rows] : bySource) {
-        const auto worst = *std::ranges::min_element(
-            rows, {}, [&](size_t r) { return c.activations[r].accumulated.sqnrDb.value_or(0); });
+    for (auto& [source, rows] : bySource) {
+        std::ranges::stable_sort(rows, {}, [&](size_t r) { return c.activations[r].accumulated.sqnrDb.value_or(0); });
+        const size_t worst = rows.front();
         const ActivationRow& from = c.activations[source];
         Finding f = activationFinding(c, worst, Rule::Inherited);
         f.title = rows.size() == 1 ? "Inherited in 1 tensor" : fmt::format("Inherited in {} tensors", rows.size());
         const Finding* misread = misreadAt(found, source, from);
         const std::string place = misread ? misread->node : placeText(from);
-        f.summary = fmt::format("{}; the error (down to {:.1f} dB) follows from {}, which {}.",
-            rows.size() == 1 ? "Its own quantizer is good" : "Their own quantizers are good",
+        f.summary = fmt::format("{}; the error (down to {:.1f} dB) follows from {}, which {}.", quantizersText(c, rows),
             *c.activations[worst].accumulated.sqnrDb, place, sourceText(found, source, from, misread));
         f.evidence.push_back({ "source", std::nullopt, from.name, {} });
         f.evidence.push_back(evidence("tensors", double(rows.size())));
         f.evidence.push_back(evidence("sqnr_db", *c.activations[worst].accumulated.sqnrDb, "dB"));
         f.evidence.push_back(evidence("source_sqnr_db", from.accumulated.sqnrDb.value_or(0), "dB"));
         f.remedy = ruleRemedy(f.rule, place);
+        if (rows.size() > 1)
+            for (const size_t row : rows)
+                f.places.push_back(inheritedPlace(c, row));
         found.push_back(std::move(f));
     }
 }
