@@ -151,6 +151,7 @@ private slots:
                 + number(d["clipping"]);
             QVERIFY(std::abs(sum - d["total"].get<double>()) < 1e-9);
             QVERIFY(d["weight"].get<double>() != 0);
+            QCOMPARE(e["difference_detail"]["float_tensor"], json("scores"));
             QCOMPARE(e["real"].get<double>() - e["difference_detail"]["float"].get<double>(), d["total"].get<double>());
         }
         QVERIFY(!explained("scores", "0,6").contains("difference"));

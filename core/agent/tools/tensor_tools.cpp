@@ -168,7 +168,10 @@ std::vector<AgentTool> tensorTools()
           "by operand.",
         .call = explain };
     where.arguments = { sessionArgument(),
-        { .name = "tensor", .help = "name of the tensor in the quantized model", .required = true },
+        { .name = "tensor",
+            .help = "name of the tensor in the quantized model; difference_detail.float_tensor of the answer is what "
+                    "it is compared with, which may have another name",
+            .required = true },
         { .name = "at", .kind = Wholes, .help = "an index for each axis, the batch included", .required = true },
         sample, { .name = "model", .help = "whose tensor (default quantized)", .words = { "quantized", "float" } },
         limitArgument(kTerms, "so many terms"), offsetArgument() };

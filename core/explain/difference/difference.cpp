@@ -103,9 +103,10 @@ Status addDifferences(const ComparePair& pair, const SampleRuns& runs, size_t sa
                 if (*part)
                     **part *= share;
         split.round(e);
-        if (reference)
+        if (reference) {
             e.difference = split.difference(e.real, *reference);
-        else if (i == 0 && e.note.empty() && e.relation != Relation::None)
+            e.difference->floatTensor = own->name;
+        } else if (i == 0 && e.note.empty() && e.relation != Relation::None)
             e.note = "the float network has no partner for this tensor";
         behind = FollowedOperand { split, e.value };
     }

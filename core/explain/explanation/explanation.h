@@ -82,6 +82,7 @@ struct ExplanationStep {
 /// line from the float network's operands to the quantized ones: of a product half of what both operands change
 /// together belongs to each, and behind an activation all parts keep the same share.
 struct ElementDifference {
+    std::string floatTensor; ///< whose number that is: of another name, or with the activation that was taken in
     double reference = 0; ///< the float network's number
     double total = 0;
     double input = 0; ///< carried in by operands that depend on data

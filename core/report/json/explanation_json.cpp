@@ -80,9 +80,10 @@ void addDifference(const ElementDifference& d, OrderedJson& json)
     json["difference"] = { { "total", jsonNumber(d.total) }, { "input", jsonNumber(d.input) },
         { "weight", jsonNumber(d.weight) }, { "bias", jsonNumber(d.bias) },
         { "rounding", jsonNumber(d.rounding + d.summation) }, { "clipping", jsonNumber(d.clipping + d.saturation) } };
-    json["difference_detail"] = { { "float", jsonNumber(d.reference) }, { "rounding_to_codes", jsonNumber(d.rounding) },
-        { "summation", jsonNumber(d.summation) }, { "clipping_to_codes", jsonNumber(d.clipping) },
-        { "saturation", jsonNumber(d.saturation) }, { "reservation", textOrNull(d.reservation) } };
+    json["difference_detail"] = { { "float_tensor", textOrNull(d.floatTensor) }, { "float", jsonNumber(d.reference) },
+        { "rounding_to_codes", jsonNumber(d.rounding) }, { "summation", jsonNumber(d.summation) },
+        { "clipping_to_codes", jsonNumber(d.clipping) }, { "saturation", jsonNumber(d.saturation) },
+        { "reservation", textOrNull(d.reservation) } };
 }
 
 void addMaker(const ElementExplanation& e, OrderedJson& json)

@@ -218,8 +218,9 @@ std::string differenceText(const ElementExplanation& e)
     for (const auto& [name, value] : parts)
         if (value != 0)
             table.add({ name, text::number(value, 4) });
-    std::string out = fmt::format("difference to the float network: {} - {} = {}\n", exactNumber(e.real),
-        exactNumber(d.reference), text::number(d.total, 4));
+    std::string out = fmt::format("difference to the float network{}: {} - {} = {}\n",
+        d.floatTensor.empty() ? "" : "'s " + oneLine(d.floatTensor), exactNumber(e.real), exactNumber(d.reference),
+        text::number(d.total, 4));
     if (d.total != 0)
         out += table.text("  ") + contributorsText(e);
     return d.reservation.empty() ? out : out + "  " + d.reservation + "\n";
