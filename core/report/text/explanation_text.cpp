@@ -115,6 +115,8 @@ std::string termsText(const ElementExplanation& e, bool verbose)
     using Align = TextTable::Align;
     const bool products = e.relation == Relation::Products;
     const bool twins = std::ranges::any_of(e.terms, [](const ElementTerm& t) { return t.a.twin.has_value(); });
+    const bool sums = products // floats are added up in another order
+        && std::ranges::any_of(e.terms, [](const ElementTerm& t) { return t.sum.has_value(); });
     std::vector<TextTable::Column> columns { { "term" }, { "a at", Align::Left }, { "a" } };
     if (twins)
         columns.push_back({ "float a" });
@@ -123,7 +125,9 @@ std::string termsText(const ElementExplanation& e, bool verbose)
     if (products && twins)
         columns.push_back({ "float b" });
     if (products)
-        columns.insert(columns.end(), { { "product" }, { "sum" } });
+        columns.push_back({ "product" });
+    if (sums)
+        columns.push_back({ "sum" });
     columns.push_back({ "", Align::Left });
     TextTable table(columns);
     const auto shown = shownTerms(e, verbose);
@@ -139,10 +143,10 @@ std::string termsText(const ElementExplanation& e, bool verbose)
         }
         if (products && twins)
             cells.push_back(text::number(t.b->twin, 5));
-        if (products) {
+        if (products)
             cells.push_back(t.product ? std::to_string(*t.product) : text::number(t.a.real * t.b->real, 5));
+        if (sums)
             cells.push_back(t.sum ? std::to_string(*t.sum) : "");
-        }
         cells.push_back(t.pair ? "saturates" : t.chosen ? "this one" : t.sign < 0 ? "taken off" : "");
         table.add(std::move(cells));
     }
