@@ -263,7 +263,7 @@ std::string gainSentence(const Finding& f, const std::optional<Accuracy>& accura
     if (f.measuredGainDb)
         return fmt::format("Measured at the output: {:+.1f} dB{}.", *f.measuredGainDb, samplesRight(f, accuracy));
     if (f.expectedGainDb && f.change.kind != RemedyKind::None)
-        return "At this tensor up to " + decibelUnit(f.expectedGainDb) + "; at the output not measured.";
+        return "At this tensor about " + decibelUnit(f.expectedGainDb) + "; at the output not measured.";
     return {};
 }
 

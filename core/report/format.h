@@ -38,7 +38,7 @@ std::string networkVerdict(const NetworkVerdict& verdict);
 /// One sentence for each input of the quantized file that takes what the float model's does in another form.
 std::vector<std::string> fittedInputs(const LoadedModel& quantized);
 std::string fileName(const std::string& path);
-/// What is known of a remedy's gain: "At this tensor up to 5.4 dB; at the output not measured.", or, where it was
+/// What is known of a remedy's gain: "At this tensor about 5.4 dB; at the output not measured.", or, where it was
 /// tried, "Measured at the output: +5.4 dB, 3 more samples right."; empty where nothing is.
 std::string gainSentence(const Finding& finding, const std::optional<Accuracy>& accuracy);
 /// "12 remedies were tried in the quantized file"

@@ -153,7 +153,7 @@ QString gainText(const Finding& f, const std::optional<Accuracy>& accuracy)
 {
     if (!f.measuredGainDb) {
         const bool promised = f.change.kind != RemedyKind::None && f.expectedGainDb;
-        return promised ? FindingModel::tr("At this tensor up to %1; at the output not measured.")
+        return promised ? FindingModel::tr("At this tensor about %1; at the output not measured.")
                               .arg(decibelText(*f.expectedGainDb))
                         : QString();
     }
