@@ -83,6 +83,8 @@ private slots:
     void markdown();
     void markdownOfPlainNames();
     void markdownIsBounded();
+    void remediesAreComplete();
+    void markdownOfLanguage();
     void uris_data();
     void uris();
 
@@ -253,6 +255,44 @@ void CiTest::markdownIsBounded()
     while (checks.size() < 3000)
         checks.push_back(checks[checks.size() % 5]);
     QVERIFY(compareMarkdown(given.snapshot, given.judgement).size() < (1 << 20));
+}
+
+/// With what they gain, the options that carry them out, and the command that takes these.
+void CiTest::remediesAreComplete()
+{
+    Judged given = judgedSnapshot(true, { "in", "a", "b", "c", "out" });
+    const auto reports = [&] {
+        return std::vector { compareMarkdown(given.snapshot, given.judgement),
+            compareSarif(given.snapshot, given.judgement), compareJunit(given.snapshot, given.judgement, "") };
+    };
+    QVERIFY(reports()[0].find("quantscope-cli") == std::string::npos);
+    Finding& f = given.snapshot.comparison->findings[0];
+    f.change.kind = RemedyKind::PerChannel;
+    f.expectedGainDb = 12.3;
+    for (const std::string& text : reports()) {
+        QVERIFY2(text.find("At this tensor about 12.3 dB") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("--per-channel") != std::string::npos, text.c_str());
+    }
+    f.measuredGainDb = 4.5;
+    for (const std::string& text : reports())
+        QVERIFY2(text.find("Measured at the output: +4.5 dB") != std::string::npos, text.c_str());
+    QVERIFY(reports()[0].find("quantscope-cli quantize /models/micro_kws/float.onnx --like /models/micro_kws/qdq.onnx "
+                              "OPTIONS -o MENDED.onnx")
+        != std::string::npos);
+}
+
+void CiTest::markdownOfLanguage()
+{
+    Judged given = judgedSnapshot(false, { "in", "a", "b", "c", "out" });
+    LanguageRow& language = given.snapshot.comparison->outputs[0].language.emplace();
+    language.prompts = 2;
+    language.positions = 16;
+    language.floatLoss = 3.25;
+    language.quantLoss = 3.5;
+    language.klMean = 0.125;
+    const std::string text = compareMarkdown(given.snapshot, given.judgement);
+    for (const char* part : { "3.25", "perplexity", "KL divergence 0.125" })
+        QVERIFY2(text.find(part) != std::string::npos, text.c_str());
 }
 
 void CiTest::uris_data()

@@ -4,6 +4,7 @@
 #include "core/base/text/distinct_names.h"
 #include "core/base/text/one_line.h"
 #include "core/report/format.h"
+#include "core/report/remedy_text.h"
 
 #include <cctype>
 #include <filesystem>
@@ -62,10 +63,11 @@ std::string comparedText(const Snapshot& s)
         text::counted(c.samples, "sample"), profileName(c.profile), c.partial ? ", partial" : "");
 }
 
-std::string findingText(const Finding& f)
+std::string findingText(const Finding& f, const std::optional<Accuracy>& accuracy)
 {
     std::string text = f.title;
-    for (const std::string& more : { f.summary, f.remedy })
+    for (const std::string& more :
+        { f.summary, f.remedy.empty() ? std::string() : f.remedy + text::remedyDetails(f, accuracy) })
         if (!more.empty())
             text += (text.empty() || text.ends_with('.') ? " " : ". ") + more;
     return oneLine(text, kMostOfText);

@@ -4,6 +4,7 @@
 #include "core/analysis/findings/finding.h"
 #include "core/project/snapshot/snapshot.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,8 @@ namespace qs::ci {
 
 /// "float.onnx against quant.onnx (qdq), 200 samples, simulated".
 std::string comparedText(const Snapshot& snapshot);
-/// Title, summary and remedy of a finding, one line.
-std::string findingText(const Finding& finding);
+/// Title, summary and remedy of a finding with its options and gain, one line.
+std::string findingText(const Finding& finding, const std::optional<Accuracy>& accuracy);
 /// The file that findings are about: the quantized one, or the float one where that was made by a recipe.
 const std::string& modelPath(const Snapshot& snapshot);
 /// A path as a URI relative to the working folder.

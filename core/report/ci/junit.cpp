@@ -26,7 +26,7 @@ std::string testCase(const GateCheck& check, const Comparison& c)
     std::string element = fmt::format(
         "    <testcase classname=\"quantscope.{}\" name=\"{}\" time=\"0\"", nameIn(kGateSuites, rule.suite), xml(name));
     const std::string message = xml(check.sentence);
-    const std::string more = check.finding ? xml(ci::findingText(c.findings[*check.finding])) : message;
+    const std::string more = check.finding ? xml(ci::findingText(c.findings[*check.finding], c.accuracy)) : message;
     if (check.verdict == GateVerdict::Passed)
         return element + "/>\n";
     if (check.verdict == GateVerdict::NotJudged)

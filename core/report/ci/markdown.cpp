@@ -3,7 +3,9 @@
 #include "core/report/ci/ci_reports.h"
 #include "core/report/ci/ci_text.h"
 #include "core/report/format.h"
+#include "core/report/remedy_text.h"
 #include "core/report/task_text.h"
+#include "core/report/text/language_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -81,6 +83,9 @@ std::string outputsTable(const Comparison& c)
             text::percent(o.top1Agreement));
     }
     table += more(c.outputs.size(), shown);
+    for (const OutputRow& o : c.outputs)
+        if (o.language)
+            table += fmt::format("\n{}: {}.\n", markdownCode(o.name), markdown(text::languageSentence(*o.language)));
     if (c.accuracy)
         table += fmt::format("\nAccuracy ({}): float {}, quantized {}.\n", text::counted(c.accuracy->labels, "label"),
             text::percent(c.accuracy->floatAccuracy), text::percent(c.accuracy->quantizedAccuracy));
@@ -105,8 +110,9 @@ std::string tensorsTable(const Comparison& c)
     return table + "\n";
 }
 
-std::string findingsList(const Comparison& c)
+std::string findingsList(const Snapshot& s)
 {
+    const Comparison& c = *s.comparison;
     if (c.findings.empty())
         return "### Findings\n\nNone.\n";
     const std::vector<FindingGroup> groups = findingGroups(c.findings);
@@ -116,11 +122,13 @@ std::string findingsList(const Comparison& c)
         const Finding& f = c.findings[groups[i].members.front()];
         const std::string& place = f.tensor.empty() ? f.node : f.tensor;
         list += fmt::format("- **{}** {}{}: {}", severityName(f.severity), markdownCode(ruleId(f.rule)),
-            place.empty() ? std::string() : " at " + markdownCode(place), markdown(ci::findingText(f)));
+            place.empty() ? std::string() : " at " + markdownCode(place), markdown(ci::findingText(f, c.accuracy)));
         const size_t others = groups[i].members.size() - 1;
         list += others > 0 ? fmt::format(" And {} more like it.\n", text::count(others)) : "\n";
     }
-    return list + more(groups.size(), shown);
+    list += more(groups.size(), shown);
+    const std::string command = text::remedyCommand(s);
+    return command.empty() ? list : list + "\n" + text::kRemedyCommandHead + " " + markdownCode(command) + "\n";
 }
 
 } // namespace
@@ -129,7 +137,7 @@ std::string compareMarkdown(const Snapshot& s, const Judgement& judgement)
 {
     const Comparison& c = *s.comparison;
     return verdictText(judgement, c) + "Compared: " + markdown(ci::comparedText(s)) + ".\n\n" + gatesTable(judgement)
-        + outputsTable(c) + tensorsTable(c) + findingsList(c);
+        + outputsTable(c) + tensorsTable(c) + findingsList(s);
 }
 
 } // namespace qs

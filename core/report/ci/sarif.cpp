@@ -80,10 +80,10 @@ Json result(std::string_view rule, size_t ruleIndex, std::string_view level, con
         { "partialFingerprints", { { "quantscope/v1", hashText(key).hex() } } } };
 }
 
-Json findingResult(const Finding& f, const std::string& uri)
+Json findingResult(const Finding& f, const std::optional<Accuracy>& accuracy, const std::string& uri)
 {
     const std::string key = std::string(ruleId(f.rule)) + '\n' + f.node + '\n' + f.tensor;
-    return result(ruleId(f.rule), static_cast<size_t>(f.rule), levelOf(f.severity), ci::findingText(f),
+    return result(ruleId(f.rule), static_cast<size_t>(f.rule), levelOf(f.severity), ci::findingText(f, accuracy),
         location(uri, f.node, f.tensor), key);
 }
 
@@ -99,7 +99,7 @@ Json results(const Snapshot& s, const Judgement& judgement)
     const std::string uri = ci::relativeUri(ci::modelPath(s));
     Json list = Json::array();
     for (const Finding& f : s.comparison->findings)
-        list.push_back(findingResult(f, uri));
+        list.push_back(findingResult(f, s.comparison->accuracy, uri));
     for (const GateCheck& check : judgement.checks) {
         if (judgement.asked && check.finding && check.verdict == GateVerdict::NotJudged)
             list[*check.finding]["suppressions"].push_back(

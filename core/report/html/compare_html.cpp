@@ -5,6 +5,7 @@
 #include "core/report/format.h"
 #include "core/report/html/html_files.h"
 #include "core/report/html/html_parts.h"
+#include "core/report/remedy_text.h"
 #include "core/report/report.h"
 #include "core/report/task_text.h"
 
@@ -127,8 +128,9 @@ std::string gainOf(const Finding& f, const std::optional<Accuracy>& accuracy)
     return (options.empty() ? "" : " <code>" + escaped(options) + "</code>") + (gain.empty() ? "" : " " + shown(gain));
 }
 
-std::string findings(const Comparison& c)
+std::string findings(const Snapshot& s)
 {
+    const Comparison& c = *s.comparison;
     if (c.findings.empty())
         return "<p>Nothing stands out.</p>\n";
     std::string out;
@@ -141,6 +143,8 @@ std::string findings(const Comparison& c)
             + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f) + places(f)
             + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f, c.accuracy) + "</p>") + "</div>\n";
     }
+    if (const std::string command = text::remedyCommand(s); !command.empty())
+        out += "<p>" + escaped(text::kRemedyCommandHead) + " <code>" + escaped(command) + "</code></p>\n";
     return out;
 }
 
@@ -223,7 +227,7 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
     if (info.ladder)
         out += section("From the framework to the device", html::ladderTable(*info.ladder));
     out += cards(s);
-    out += aboutFiles(s) + section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
+    out += aboutFiles(s) + section("Findings", findings(s)) + section("Network", html::graphDrawing(s))
         + section("SQNR along the network", html::layerChart(c)) + section("Worst tensors", histograms(c))
         + section("Outputs", html::outputTable(c));
     if (const std::string samples = html::samplesSection(s); !samples.empty())

@@ -4,6 +4,7 @@
 #include "core/base/text/distinct_names.h"
 #include "core/base/text/elided.h"
 #include "core/report/format.h"
+#include "core/report/remedy_text.h"
 #include "core/report/report.h"
 #include "core/report/task_text.h"
 #include "core/report/text/blame_text.h"
@@ -199,8 +200,9 @@ std::string findingText(const Finding& f, const std::vector<Remedy>& changes, co
             kTextWidth, "      ");
 }
 
-std::string findingsText(const Comparison& c, bool verbose)
+std::string findingsText(const Snapshot& s, bool verbose)
 {
+    const Comparison& c = *s.comparison;
     if (c.findings.empty())
         return "\nfindings: none\n";
     std::vector<FindingGroup> groups = findingGroups(c.findings);
@@ -220,6 +222,8 @@ std::string findingsText(const Comparison& c, bool verbose)
         left += groups[i].members.size();
     if (left > 0)
         out += "  ... and " + text::counted(left, "finding") + " more; --verbose shows all\n";
+    if (const std::string command = text::remedyCommand(s); !command.empty())
+        out += "  " + std::string(text::kRemedyCommandHead) + "\n      " + printable(command) + "\n";
     return out;
 }
 
@@ -341,7 +345,7 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + (info.files ? filesText(*info.files) : "") + (info.ladder ? ladderText(*info.ladder) : "")
         + (info.elements ? elementsText(*info.elements, info.verbose) : "") + continuedText(c, info)
-        + (info.blame ? blameText(*info.blame, info.words, info.verbose) : "") + findingsText(c, info.verbose)
+        + (info.blame ? blameText(*info.blame, info.words, info.verbose) : "") + findingsText(s, info.verbose)
         + samplesText(c) + activationsTable(c, info.verbose) + iterationsText(s, info.verbose)
         + weightsTable(c, info.verbose);
     out += matchingText(s, info.verbose);
