@@ -118,7 +118,7 @@ std::string accuracyText(const Comparison& c)
         + text::percent(c.accuracy->floatAccuracy) + ", quantized " + text::percent(c.accuracy->quantizedAccuracy)
         + "; " + text::counted(c.flipped.size(), "sample") + " with another class";
     for (size_t i = 0; i < std::min(c.flipped.size(), kShownNames); ++i)
-        line += (i ? ", " : ": ") + std::to_string(c.flipped[i]);
+        line += (i ? ", " : c.flipped.size() == 1 ? ": sample " : ": ") + std::to_string(c.flipped[i]);
     return line + (c.flipped.size() > kShownNames ? " ...\n" : "\n");
 }
 
