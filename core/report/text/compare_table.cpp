@@ -155,6 +155,15 @@ std::string samplesText(const Comparison& c)
     return out.empty() ? out : "\n" + out;
 }
 
+/// Cut, where they are long, so that those that differ still do; 0 = not cut.
+std::string namesText(const std::vector<std::string>& names, size_t widest)
+{
+    std::string out;
+    for (const std::string& name : distinctNames(names, widest))
+        out += (out.empty() ? "" : ", ") + printable(name);
+    return out;
+}
+
 /// "and 19 more like it: a, b ...": the other members of a group.
 std::string moreText(const std::vector<Finding>& findings, const FindingGroup& group)
 {
@@ -163,10 +172,12 @@ std::string moreText(const std::vector<Finding>& findings, const FindingGroup& g
         return {};
     std::string out = "and " + text::count(count - 1) + " more like it: ";
     const size_t listed = std::min(count, 1 + kShownNames);
+    std::vector<std::string> names;
     for (size_t i = 1; i < listed; ++i) {
         const Finding& f = findings[group.members[i]];
-        out += (i > 1 ? ", " : "") + printable(elided(f.node.empty() ? f.tensor : f.node, kNameWidth));
+        names.push_back(f.node.empty() ? f.tensor : f.node);
     }
+    out += namesText(names, kNameWidth);
     return wrapped(out + (listed < count ? " ..." : ""), kTextWidth, "      ");
 }
 
@@ -181,12 +192,11 @@ std::string findingText(const Finding& f, const std::vector<Remedy>& changes, co
     if (!place.empty() && f.title.find(place) == std::string::npos)
         out += "      at " + name(place, kTextWidth) + "\n";
     out += wrapped(printable(f.summary), kTextWidth, "      ");
-    std::string others;
+    std::vector<std::string> names;
     const size_t listed = verbose ? f.places.size() : std::min(f.places.size(), 1 + kShownNames);
-    for (size_t i = 1; i < listed; ++i) {
-        const FindingPlace& p = f.places[i];
-        others += (i > 1 ? ", " : "also at ") + name(p.node.empty() ? p.tensor : p.node, kNameWidth);
-    }
+    for (size_t i = 1; i < listed; ++i)
+        names.push_back(f.places[i].node.empty() ? f.places[i].tensor : f.places[i].node);
+    std::string others = names.empty() ? std::string() : "also at " + namesText(names, verbose ? 0 : kNameWidth);
     if (listed < f.places.size())
         others += " and " + text::count(f.places.size() - listed) + " more";
     out += wrapped(others, kTextWidth, "      ");
