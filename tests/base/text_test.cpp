@@ -6,6 +6,7 @@
 #include "core/base/text/nearest_names.h"
 #include "core/base/text/one_line.h"
 #include "core/base/text/regex.h"
+#include "core/base/text/text_columns.h"
 #include "core/base/text/utf8.h"
 
 #include <QTest>
@@ -40,6 +41,8 @@ private slots:
     void distinctNamesOfAnything();
     void distinctFileNames_data();
     void distinctFileNames();
+    void columns_data();
+    void columns();
 };
 
 void TextTests::characters_data()
@@ -369,6 +372,24 @@ void TextTests::distinctNamesOfAnything()
                     QCOMPARE(shown[i], shown[j]);
         }
     }
+}
+
+void TextTests::columns_data()
+{
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<int>("columns");
+    QTest::newRow("letters") << QByteArray("conv_1") << 6;
+    QTest::newRow("Greek and an ellipsis") << QByteArray("σ…") << 2;
+    QTest::newRow("Chinese") << QByteArray("卷积/1") << 6;
+    QTest::newRow("a mark on its letter") << QByteArray("e\xCC\x81") << 1;
+    QTest::newRow("a byte that is none") << QByteArray("\xFF") << 1;
+}
+
+void TextTests::columns()
+{
+    QFETCH(QByteArray, text);
+    QFETCH(int, columns);
+    QCOMPARE(int(qs::columnCount(text.toStdString())), columns);
 }
 
 #include "text_test.moc"

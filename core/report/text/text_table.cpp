@@ -3,6 +3,7 @@
 
 #include "core/base/text/distinct_names.h"
 #include "core/base/text/one_line.h"
+#include "core/base/text/text_columns.h"
 #include "core/base/text/utf8.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 std::string padded(const std::string& text, size_t width, TextTable::Align align)
 {
-    const std::string fill(width - std::min(width, characterCount(text)), ' ');
+    const std::string fill(width - std::min(width, columnCount(text)), ' ');
     return align == TextTable::Align::Left ? text + fill : fill + text;
 }
 
@@ -37,7 +38,7 @@ std::string wrapped(const std::string& text, size_t width, const std::string& in
     std::istringstream words(text);
     std::string out, line, word;
     while (words >> word) {
-        if (!line.empty() && characterCount(line) + 1 + characterCount(word) > width) {
+        if (!line.empty() && columnCount(line) + 1 + columnCount(word) > width) {
             out += indent + line + "\n";
             line.clear();
         }
@@ -81,9 +82,9 @@ std::string TextTable::text(const std::string& indent) const
     const std::vector<std::vector<std::string>> rows = fitted();
     std::vector<size_t> widths;
     for (size_t i = 0; i < m_columns.size(); ++i) {
-        widths.push_back(characterCount(m_columns[i].title));
+        widths.push_back(columnCount(m_columns[i].title));
         for (const auto& row : rows)
-            widths[i] = std::max(widths[i], characterCount(row[i]));
+            widths[i] = std::max(widths[i], columnCount(row[i]));
     }
     std::string out;
     const auto line = [&](const auto& cell) {

@@ -29,7 +29,7 @@ private:
 
 /// Control characters become '?', so that a name cannot steer the terminal.
 std::string printable(std::string_view text);
-/// The text in lines of at most `width` code points, each after `indent`.
+/// The text in lines of at most `width` columns, each after `indent`.
 std::string wrapped(const std::string& text, size_t width, const std::string& indent);
 
 } // namespace qs
