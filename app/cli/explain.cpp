@@ -52,8 +52,9 @@ Result<TensorPlace> placeOfTensor(const Snapshot& snapshot, const ExplainCommand
     for (const std::string& name : nearestNames(o.tensor, names))
         nearest += (nearest.empty() ? "" : ", ") + ("'" + oneLine(name, 120) + "'");
     return badInput("there is no tensor '" + o.tensor + "'", o.model,
-        nearest.empty() ? std::string("see `quantscope-cli run MODEL --all-tensors` for all names")
-                        : "the nearest names are " + nearest);
+        nearest.empty()
+            ? std::string("`quantscope-cli run MODEL --data DATA --all-tensors --out F.npz` writes all of them")
+            : "the nearest names are " + nearest);
 }
 
 Result<Inputs> inputsOf(const ExplainCommand& o, const CommonOptions& common)

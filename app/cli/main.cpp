@@ -159,6 +159,18 @@ int run(const Commands& commands, qs::cli::Context& context)
     return qs::cli::kInternal;
 }
 
+/// What the parser says, in the words of all others.
+std::string parseFault(const CLI::ParseError& error)
+{
+    const std::string text = qs::oneLine(error.what());
+    constexpr std::string_view kBegin = "Could not convert: ", kBetween = " = "; // none but numbers are converted
+    const size_t between = text.find(kBetween);
+    if (!text.starts_with(kBegin) || between == std::string::npos)
+        return text;
+    return text.substr(kBegin.size(), between - kBegin.size()) + " '" + text.substr(between + kBetween.size())
+        + "' is no number that it takes";
+}
+
 int parseAndRun(int argc, char** argv)
 {
     CLI::App app("Debug quantized ONNX models: see where the error is made.", "quantscope-cli");
@@ -177,7 +189,9 @@ int parseAndRun(int argc, char** argv)
     } catch (const CLI::Success& e) { // --help, --version
         return ended(app.exit(e));
     } catch (const CLI::ParseError& e) {
-        std::cerr << "error: " << qs::oneLine(e.what()) << "; see `quantscope-cli --help`\n";
+        const bool known = argc > 1 && argv[1][0] != '-'; // others were refused
+        std::cerr << "error: " << parseFault(e) << "; see `quantscope-cli " << (known ? argv[1] + std::string(" ") : "")
+                  << "--help`\n";
         return qs::cli::kBadUse;
     }
     return run(commands, context);

@@ -106,6 +106,9 @@ void BadUseTests::wrongCommandLine_data()
     }
     for (const char* value : { "abc", "nan", "inf" })
         QTest::addRow("threshold %s", value) << comparingData({ "--fail-below-sqnr", value }) << "--fail-below-sqnr";
+    QTest::newRow("no number") << comparingData({ "--fail-below-sqnr", "abc" })
+                               << "--fail-below-sqnr 'abc' is no number";
+    QTest::newRow("the command's help") << comparingData({ "--nonsense" }) << "quantscope-cli compare --help";
     QTest::newRow("arithmetic") << comparingData({ "--arithmetic", "quantum" }) << "quantum";
     QTest::newRow("decode") << comparingData({ "--decode", "slowly" }) << "slowly";
     QTest::newRow("tokens of no prompt") << comparingData({ "--prompt-tokens", "4" }) << "--decode free";

@@ -126,8 +126,8 @@ Result<std::shared_ptr<const ClassNames>> findClassNames(const ClassNamesKey& ke
     if (key.given) {
         names = *key.given;
         if (classes > 0 && !nameClasses(names, classes))
-            return badInput("names " + std::to_string(names.size()) + " classes, but the model has "
-                    + std::to_string(classes) + " of them",
+            return badInput("names " + std::to_string(names.size()) + (names.size() == 1 ? " class" : " classes")
+                    + ", but the model has " + std::to_string(classes) + " of them",
                 key.path, "give a file with one name a class, in the order of the classes");
     } else if (key.floatModel) {
         names = classNamesIn(key.floatModel->model->metadata);
