@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
+#include "core/base/text/grouped_digits.h"
 #include "core/onnx/import.h"
 #include "core/project/about/model_info.h"
 #include "core/project/files/used_files.h"
@@ -45,8 +46,8 @@ std::string infoText(const Model& model, const ModelInfo& info)
         line("input", portText(p));
     for (const auto& p : info.outputs)
         line("output", portText(p));
-    line("parameters", fmt::format("{}", info.parameters));
-    line("MACs", info.macs ? fmt::format("{}", *info.macs) : "unknown (dynamic sizes)");
+    line("parameters", groupedDigits(info.parameters));
+    line("MACs", info.macs ? groupedDigits(*info.macs) : "unknown (dynamic sizes)");
     line("nodes", fmt::format("{}", info.nodes));
     for (const auto& [type, count] : info.nodeTypes)
         text += fmt::format("    {:>5}  {}\n", count, printable(type));
@@ -65,6 +66,8 @@ Command addInfo(CLI::App& app, Context& context)
     auto path = std::make_shared<std::string>();
     app.add_option("MODEL", *path, "ONNX file")->required();
     addCommonOptions(app, context.common);
+    for (const char* option : { "--seed", "--carry" }) // taken as every command takes them, of no use here
+        app.get_option(option)->group("");
     return [path](Context& c) -> Result<int> {
         QS_CHECK(threadCount(c.common));
         QS_TRY(const uint64_t limit, memoryLimit(c.common));
