@@ -18,7 +18,15 @@ def _db(value: Optional[float], exact: bool) -> str:
 
 
 def _share(value: Optional[float]) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
+    """As the command line says it."""
+    if value is None:
+        return "–"
+    percent = 100 * value
+    if percent in (0, 100):
+        return f"{percent:.0f} %"
+    if 0 < percent < 0.05:
+        return "<0.1 %"
+    return ">99.9 %" if 99.95 < percent < 100 else f"{percent:.1f} %"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -29,6 +37,22 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
 
 
+def _gain(finding: Any) -> str:
+    """The options that carry out a remedy, and what it gains."""
+    changes: List[Any] = []
+    if finding.change is not None:
+        changes = [place.get("change") for place in finding.extra.get("places", [])] or [finding.change]
+        changes += finding.extra.get("together_with", [])
+    options = [change["options"] for change in changes if change]
+    # A part of them would do something else.
+    text = f" <code>{escape(' '.join(dict.fromkeys(options)))}</code>" if options and all(options) else ""
+    if finding.measured_gain_db is not None:
+        return f"{text} Measured at the output: {finding.measured_gain_db:+.1f} dB."
+    if finding.expected_gain_db is not None and finding.change is not None:
+        return f"{text} At this tensor about {finding.expected_gain_db:.1f} dB; at the output not measured."
+    return text
+
+
 def _findings(comparison: Comparison) -> str:
     items: List[str] = []
     for finding in comparison.findings:
@@ -36,7 +60,7 @@ def _findings(comparison: Comparison) -> str:
         items.append(
             f"<li><b style='color:{color}'>{escape(finding.title or finding.rule)}</b> "
             f"<code>{escape(finding.tensor or finding.node)}</code><br>{escape(finding.summary)}<br>"
-            f"<i>{escape(finding.remedy)}</i></li>"
+            f"<i>{escape(finding.remedy)}</i>{_gain(finding)}</li>"
         )
     return f"<ul>{''.join(items)}</ul>" if items else "<p>No findings.</p>"
 
@@ -61,7 +85,7 @@ def comparison_html(comparison: Comparison) -> str:
         ],
     )
     worst = _table(
-        ["tensor", "operator", "SQNR dB", "by itself dB", "clipped"],
+        ["tensor", "operator", "SQNR dB", "added dB", "clipped"],
         [
             [r.name, r.op_type, _db(r.sqnr_db, r.exact), _db(r.local_sqnr_db, False), _share(r.clipped_fraction)]
             for r in _worst(comparison)
