@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Panels and parts of panels that go while somebody holds them: dragged, with an open menu, being shown.
+// Panels and parts of panels that go while somebody holds them: dragged, with an open menu, being shown;
+// and what they keep while the window changes its size.
 #include "tests/views/support/example_window.h"
 #include "tests/views/support/program_set_up.h"
 #include "widgets/views/base/emptied_layout.h"
@@ -42,6 +43,47 @@ class TestHeldPanels : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { setUpProgram(m_settings); }
+
+    /// What a small window takes, a large one gives back, also in the next start.
+    void smallWindowsMakeNothingSmallForGood()
+    {
+        constexpr QSize kLarge(1800, 1000), kSmall(640, 480), kOther(1260, 700);
+        const QStringList names { "dock-findings", "dock-inspector", "dock-layer-chart" };
+        QByteArray kept;
+        QList<QSize> before;
+        const auto sizes = [&](ExampleWindow& d) {
+            QList<QSize> all;
+            for (const QString& name : names)
+                all << d.window.findChild<QDockWidget*>(name)->size();
+            return all;
+        };
+        {
+            ExampleWindow d;
+            QVERIFY(d.ready());
+            d.window.resize(kLarge);
+            d.window.layoutOfPanels().apply(LayoutName::Inspect);
+            QTest::qWait(50);
+            d.window.resizeDocks({ &dockOf(d, "findings") }, { 400 }, Qt::Horizontal); // somebody's own width
+            QTRY_COMPARE(dockOf(d, "findings").width(), 400);
+            before = sizes(d);
+            d.window.resize(kSmall);
+            QTRY_VERIFY(sizes(d)[0].width() < 250);
+            QTest::qWait(50);
+            kept = d.window.layoutOfPanels().state();
+            d.window.resize(kLarge);
+            QTRY_COMPARE(sizes(d), before);
+            d.window.resize(kOther);
+            QTest::qWait(50);
+            QVERIFY(std::abs(dockOf(d, "findings").width() - 400 * kOther.width() / kLarge.width()) < 3);
+            d.window.resize(kLarge);
+            QTRY_COMPARE(sizes(d), before);
+        }
+        ExampleWindow d;
+        QVERIFY(d.ready());
+        d.window.resize(kLarge);
+        d.window.layoutOfPanels().showState(kept);
+        QTRY_COMPARE(sizes(d), before);
+    }
 
     /// The panel was deleted below its menu, which ran an event loop of its own.
     void aMenuGoesWithItsPanel()

@@ -3,6 +3,7 @@
 
 #include "widgets/session/details/shown_place.h"
 #include "widgets/views/base/panel.h"
+#include "widgets/views/window/docks/dock_sizes.h"
 #include "widgets/views/window/docks/dock_tabs.h"
 #include "widgets/views/window/docks/dock_title.h"
 #include "widgets/views/window/docks/floating_frame.h"
@@ -11,6 +12,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QCoreApplication>
+#include <QDataStream>
 #include <QDockWidget>
 #include <QLayout>
 #include <QMainWindow>
@@ -26,6 +28,7 @@ namespace qs {
 namespace {
 
 constexpr int kStateVersion = 5;
+constexpr quint32 kStateMark = 0x51534431; ///< before a state that says what sizes are wanted, too
 constexpr int kAroundDocks = 24; ///< pixels: margins of the window and the lines between docks
 constexpr int kBesideStep = 40; ///< pixels that another panel lies above and left of the first
 constexpr QSize kLeastOther(360, 260);
@@ -34,6 +37,24 @@ constexpr QSize kLeastOther(360, 260);
 bool isBehind(const QDockWidget& widget)
 {
     return !widget.isHidden() && !widget.isFloating() && widget.geometry().right() < 0;
+}
+
+struct KeptState {
+    QByteArray docks; ///< as the window gives it
+    QByteArray sizes; ///< as DockSizes writes it; empty where an older version kept the state
+};
+
+KeptState keptState(const QByteArray& state)
+{
+    QDataStream in(state);
+    in.setVersion(QDataStream::Qt_6_0);
+    quint32 mark = 0;
+    KeptState kept;
+    in >> mark;
+    if (mark != kStateMark)
+        return { state, {} };
+    in >> kept.docks >> kept.sizes;
+    return kept;
 }
 
 void bringForward(QDockWidget& widget)
@@ -49,6 +70,7 @@ DockLayout::DockLayout(QMainWindow& window)
     : QObject(&window)
     , m_window(window)
     , m_tabs(new DockTabs(window))
+    , m_sizes(new DockSizes(window))
 {
     qApp->installEventFilter(this);
     m_window.setAnimated(false); // a dropped panel would lie in no place of the arrangement until it has moved there
@@ -89,8 +111,12 @@ QDockWidget* DockLayout::makeDock(Panel* panel)
     panel->header()->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(panel->header(), &QWidget::customContextMenuRequested, this,
         [this, widget](const QPoint& at) { showMenu(widget, widget->titleBarWidget()->mapToGlobal(at)); });
-    connect(widget, &QDockWidget::dockLocationChanged, this, &DockLayout::refreshTitles);
-    connect(widget, &QDockWidget::topLevelChanged, this, &DockLayout::refreshTitles);
+    const auto moved = [this, widget] {
+        m_sizes->forget(*widget);
+        refreshTitles();
+    };
+    connect(widget, &QDockWidget::dockLocationChanged, this, moved);
+    connect(widget, &QDockWidget::topLevelChanged, this, moved);
     connect(widget, &QDockWidget::visibilityChanged, this, [this, widget](bool inFront) {
         refreshTitles();
         // a dock behind another tab lies outside of the window, yet counts as visible and would take the focus
@@ -197,6 +223,8 @@ void DockLayout::endDrags()
 /// the place that it was to go to may be gone.
 bool DockLayout::eventFilter(QObject* watched, QEvent* event)
 {
+    if (watched == &m_window && event->type() == QEvent::Resize) // before the window's layout hears of it
+        m_sizes->beforeResize(static_cast<QResizeEvent*>(event)->oldSize());
     if (event->type() == QEvent::MouseMove && static_cast<QMouseEvent*>(event)->buttons() & Qt::LeftButton)
         m_dragged = m_dragged || qobject_cast<QDockWidget*>(watched);
     if (event->type() == QEvent::MouseButtonPress && std::exchange(m_dragged, false))
@@ -253,6 +281,7 @@ void DockLayout::arrange(const Arrangement& a, LayoutName name)
     m_window.resizeDocks({ dock(a.bottom.back()[0]) }, { height * a.bottomHeight / 100 }, Qt::Vertical);
     share(a.left, a.leftHeights, height, Qt::Vertical);
     share(a.right, a.rightHeights, height, Qt::Vertical);
+    m_sizes->takeAnew();
     refreshTitles();
     emit applied(name);
 }
@@ -394,7 +423,8 @@ bool DockLayout::restore(const QByteArray& state)
     m_arranging = true;
     for (QDockWidget* widget : m_order)
         m_window.removeDockWidget(widget); // or those that the state does not know would stay in sight
-    const bool known = m_window.restoreState(state, kStateVersion);
+    const KeptState kept = keptState(state);
+    const bool known = m_window.restoreState(kept.docks, kStateVersion);
     if (!known)
         m_window.restoreState(before, kStateVersion);
     for (QDockWidget* widget : m_order)
@@ -406,6 +436,10 @@ bool DockLayout::restore(const QByteArray& state)
     m_arranging = false;
     layout->setEnabled(true);
     layout->activate();
+    QDataStream sizes(kept.sizes);
+    sizes.setVersion(QDataStream::Qt_6_0);
+    if (!known || kept.sizes.isEmpty() || !m_sizes->read(sizes))
+        m_sizes->takeAnew();
     return known;
 }
 
@@ -434,7 +468,18 @@ void DockLayout::refreshTitles()
     }
 }
 
-QByteArray DockLayout::state() const { return m_shown ? m_window.saveState(kStateVersion) : m_state; }
+QByteArray DockLayout::state() const
+{
+    if (!m_shown)
+        return m_state;
+    QByteArray sizes, state;
+    QDataStream out(&sizes, QIODevice::WriteOnly), all(&state, QIODevice::WriteOnly);
+    out.setVersion(QDataStream::Qt_6_0);
+    all.setVersion(QDataStream::Qt_6_0);
+    m_sizes->write(out);
+    all << kStateMark << m_window.saveState(kStateVersion) << sizes;
+    return state;
+}
 
 void DockLayout::showState(const QByteArray& state)
 {

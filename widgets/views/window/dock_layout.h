@@ -18,6 +18,7 @@ class QMenu;
 
 namespace qs {
 
+class DockSizes;
 class DockTabs;
 class Panel;
 
@@ -82,6 +83,7 @@ private:
 
     QMainWindow& m_window;
     DockTabs* m_tabs;
+    DockSizes* m_sizes;
     std::map<QString, QDockWidget*> m_docks;
     std::map<QString, QDockWidget*> m_others; ///< opened beside the first of their kind; no layout places them
     std::map<QString, PanelMaker> m_makers; ///< by the name of the first panel of its kind
