@@ -345,6 +345,21 @@ private slots:
         QTest::mouseClick(places, Qt::LeftButton);
         QVERIFY(!list->isHidden());
         QCOMPARE(list->text().count(QStringLiteral("<a ")), 10);
+        QGuiApplication::clipboard()->clear(); // all of them, from the keys alone
+        panel->setFocus();
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+        QCOMPARE(QApplication::focusWidget(), cards[0]);
+        QTest::keyClick(cards[0], Qt::Key_Down);
+        QCOMPARE(QApplication::focusWidget(), cards[1]);
+        QTest::keyClick(cards[1], Qt::Key_C, Qt::ControlModifier);
+        QCOMPARE(QGuiApplication::clipboard()->text(), cards[1]->text());
+        QLabel* title = group->findChild<QLabel*>(QStringLiteral("findingTitle"));
+        QTest::keyClick(title, Qt::Key_C, Qt::ControlModifier);
+        QCOMPARE(QGuiApplication::clipboard()->text(), group->text());
+        QCOMPARE(group->text().count(QStringLiteral("is dead.")), 10);
+        emit group->copyAllRequested();
+        for (const FindingCard* card : cards)
+            QVERIFY(QGuiApplication::clipboard()->text().contains(card->text()));
         emit list->linkActivated(QStringLiteral("3"));
         QCOMPARE(session.selection().current().activation, std::optional<size_t>(4));
         QVERIFY(panel->findChild<QLabel*>(QStringLiteral("findingTitle")));

@@ -6,9 +6,15 @@
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/session/lesson/lesson_topics.h"
 #include "widgets/views/base/text/wrapped_text.h"
+#include "widgets/views/theme/focus_ring.h"
 
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -46,6 +52,21 @@ QString groupTitle(const Finding& worst, size_t members)
     return members < 2 ? title : FindingCard::tr("%1, and %2 more like it").arg(title, countText(quint64(members - 1)));
 }
 
+/// As it is copied: names are whole, and each place has a line.
+QString wholeText(const std::vector<Finding>& findings, const FindingGroup& group)
+{
+    const Finding& worst = findings[group.members.front()];
+    QStringList lines { severityText(worst.severity) + QStringLiteral(": ") + groupTitle(worst, group.members.size()),
+        findingText(worst.summary) };
+    if (!worst.remedy.empty())
+        lines << FindingCard::tr("→ %1").arg(findingText(worst.remedy));
+    for (size_t i = 1; i < group.members.size(); ++i) {
+        const Finding& f = findings[group.members[i]];
+        lines << toQt(f.tensor.empty() ? f.node : f.tensor) + QStringLiteral(": ") + findingText(f.summary);
+    }
+    return lines.join(u'\n');
+}
+
 } // namespace
 
 QLabel* findingLabel(const QString& text, const char* name, QWidget* parent)
@@ -71,6 +92,8 @@ FindingCard::FindingCard(const std::vector<Finding>& findings, const FindingGrou
     const QString title = groupTitle(finding, group.members.size());
     setAccessibleName(severityText(finding.severity) + QStringLiteral(": ") + title);
     setAccessibleDescription(findingText(finding.summary));
+    setFocusPolicy(Qt::StrongFocus);
+    m_text = wholeText(findings, group);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(kStripeWidth + 18, 8, 10, 8);
     column->setSpacing(3);
@@ -89,28 +112,106 @@ FindingCard::FindingCard(const std::vector<Finding>& findings, const FindingGrou
     column->addWidget(m_apply, 0, Qt::AlignLeft); // beside the others it would be wider than the panel
     setApplied(edit);
     if (finding.activation || finding.weight || !finding.node.empty() || !finding.tensor.empty()) {
-        auto* show = new QPushButton(tr("Show"), this);
-        show->setAccessibleName(tr("Show %1").arg(title));
-        show->setToolTip(tr("Select %1").arg(toQt(finding.tensor.empty() ? finding.node : finding.tensor)));
-        connect(show, &QPushButton::clicked, this, [this] { emit showRequested(0); });
-        buttons->addWidget(show);
+        m_show = new QPushButton(tr("Show"), this);
+        m_show->setAccessibleName(tr("Show %1").arg(title));
+        m_show->setToolTip(tr("Select %1").arg(toQt(finding.tensor.empty() ? finding.node : finding.tensor)));
+        connect(m_show, &QPushButton::clicked, this, [this] { emit showRequested(0); });
+        buttons->addWidget(m_show);
     }
     if (group.members.size() > 1)
         addPlaces(findings, group, buttons);
     addExplanation(finding, buttons, column);
     if (m_places)
         column->addWidget(m_places);
+    watchLabels();
+}
+
+void FindingCard::watchLabels()
+{
+    for (QLabel* label : findChildren<QLabel*>())
+        label->installEventFilter(this);
+}
+
+QString FindingCard::text() const { return m_gainText.isEmpty() ? m_text : m_text + u'\n' + m_gainText; }
+
+void FindingCard::copy() const { QGuiApplication::clipboard()->setText(text()); }
+
+void FindingCard::showMenu(const QPoint& global, const QString& marked)
+{
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    if (!marked.isEmpty())
+        menu->addAction(tr("Copy the &marked text"), this, [marked] { QGuiApplication::clipboard()->setText(marked); });
+    menu->addAction(tr("&Copy"), this, [this] { copy(); });
+    menu->addAction(tr("Copy &all findings"), this, &FindingCard::copyAllRequested);
+    if (m_show || !m_apply->isHidden())
+        menu->addSeparator();
+    if (m_show)
+        menu->addAction(tr("&Show"), this, [this] { emit showRequested(0); });
+    if (!m_apply->isHidden())
+        menu->addAction(m_apply->text(), this, &FindingCard::applyRequested);
+    menu->popup(global);
+}
+
+bool FindingCard::eventFilter(QObject* watched, QEvent* event)
+{
+    const auto* label = qobject_cast<QLabel*>(watched);
+    if (label && event->type() == QEvent::ContextMenu) {
+        showMenu(static_cast<QContextMenuEvent*>(event)->globalPos(), label->selectedText());
+        return true;
+    }
+    if (label && event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy)
+        && label->selectedText().isEmpty()) {
+        copy();
+        return true;
+    }
+    return QFrame::eventFilter(watched, event);
+}
+
+void FindingCard::contextMenuEvent(QContextMenuEvent* event) { showMenu(event->globalPos(), {}); }
+
+void FindingCard::keyPressEvent(QKeyEvent* event)
+{
+    const int key = event->key();
+    if (event->matches(QKeySequence::Copy))
+        copy();
+    else if (key == Qt::Key_Down || key == Qt::Key_Up)
+        emit stepRequested(key == Qt::Key_Down ? 1 : -1);
+    else if (m_show && hasFocus() && (key == Qt::Key_Return || key == Qt::Key_Enter))
+        emit showRequested(0);
+    else
+        QFrame::keyPressEvent(event);
+}
+
+void FindingCard::focusInEvent(QFocusEvent* event)
+{
+    QFrame::focusInEvent(event);
+    update();
+}
+
+void FindingCard::focusOutEvent(QFocusEvent* event)
+{
+    QFrame::focusOutEvent(event);
+    update();
 }
 
 /// The members of a group, the worst first; each is a link to its place.
 void FindingCard::addPlaces(const std::vector<Finding>& findings, const FindingGroup& group, QHBoxLayout* buttons)
 {
-    QStringList lines;
+    QStringList lines, places, names;
+    for (const size_t member : group.members) {
+        places << toQt(findings[member].tensor.empty() ? findings[member].node : findings[member].tensor);
+        names << withShortNames(places.back());
+    }
+    for (qsizetype i = 0; i < places.size(); ++i)
+        if (names.count(names[i]) > 1) // what tells them apart is what was cut
+            places[i] = breakable(places[i]);
+        else
+            places[i] = names[i];
     for (size_t i = 0; i < group.members.size(); ++i) {
         const Finding& f = findings[group.members[i]];
-        const QString place = toQt(f.tensor.empty() ? f.node : f.tensor);
         lines << QStringLiteral("<a href=\"%1\">%2</a>: %3")
-                     .arg(QString::number(i), withShortNames(place).toHtmlEscaped(),
+                     .arg(QString::number(i), places[qsizetype(i)].toHtmlEscaped(),
                          withShortNames(findingText(f.summary)).toHtmlEscaped());
     }
     m_places = findingLabel({}, "findingMuted", this);
@@ -217,6 +318,8 @@ void FindingCard::paintEvent(QPaintEvent* event)
     QFrame::paintEvent(event);
     QPainter painter(this);
     painter.fillRect(QRect(9, 9, kStripeWidth, height() - 18), severityColour(m_session.theme(), m_severity));
+    if (hasFocus())
+        paintFocusRing(painter, *this);
 }
 
 } // namespace qs

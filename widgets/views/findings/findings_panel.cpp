@@ -6,12 +6,17 @@
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/session/shown/finding_place.h"
 
+#include <QApplication>
+#include <QClipboard>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QTimer>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace qs {
 
@@ -59,7 +64,9 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setAccessibleName(tr("Findings"));
+    m_scroll->installEventFilter(this);
     setContent(m_scroll);
+    setFocusProxy(m_scroll);
     m_rebuild->setSingleShot(true);
     m_rebuild->setInterval(0);
     connect(m_rebuild, &QTimer::timeout, this, &FindingsPanel::rebuild);
@@ -98,6 +105,7 @@ void FindingsPanel::rebuild()
 {
     m_outdated = false;
     m_rebuild->stop();
+    const std::optional<size_t> before = current();
     auto* content = new QWidget;
     content->setObjectName(QStringLiteral("findingsContent"));
     auto* column = new QVBoxLayout(content);
@@ -115,6 +123,8 @@ void FindingsPanel::rebuild()
         connect(card, &FindingCard::applyRequested, this, [this, g] { apply(g); });
         connect(card, &FindingCard::showRequested, this,
             [this, g](int member) { show(m_groups[g].members[size_t(member)]); });
+        connect(card, &FindingCard::copyAllRequested, this, &FindingsPanel::copyAll);
+        connect(card, &FindingCard::stepRequested, this, [this, g](int step) { goTo(qsizetype(g) + step); });
         column->addWidget(card);
     }
     QString hint;
@@ -138,6 +148,8 @@ void FindingsPanel::rebuild()
     content->ensurePolished();
     m_scroll->setMinimumWidth(
         content->minimumSizeHint().width() + m_scroll->verticalScrollBar()->sizeHint().width()); // buttons stay whole
+    if (before)
+        goTo(qsizetype(*before));
     header()->setInfo(count == 0 ? QString() : tr("%1 finding(s)", nullptr, int(count)).arg(countText(quint64(count))));
 }
 
@@ -192,6 +204,47 @@ void FindingsPanel::show(size_t index)
     if (m_outdated)
         return;
     selectFinding(m_session.selection(), m_model.findings()[index]);
+}
+
+void FindingsPanel::copyAll() const
+{
+    QStringList texts;
+    for (const FindingCard* card : m_cards)
+        texts << card->text();
+    QGuiApplication::clipboard()->setText(texts.join(QStringLiteral("\n\n")));
+}
+
+std::optional<size_t> FindingsPanel::current() const
+{
+    const QWidget* focus = QApplication::focusWidget();
+    for (size_t card = 0; focus && card < m_cards.size(); ++card)
+        if (m_cards[card] == focus || m_cards[card]->isAncestorOf(focus))
+            return card;
+    return std::nullopt;
+}
+
+void FindingsPanel::goTo(qsizetype card)
+{
+    if (m_cards.empty())
+        return;
+    FindingCard* to = m_cards[size_t(std::clamp<qsizetype>(card, 0, qsizetype(m_cards.size()) - 1))];
+    to->setFocus(Qt::OtherFocusReason);
+    m_scroll->ensureWidgetVisible(to, 0, 0);
+}
+
+/// While no card is the current one.
+bool FindingsPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched != m_scroll || event->type() != QEvent::KeyPress || m_cards.empty())
+        return Panel::eventFilter(watched, event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->matches(QKeySequence::Copy))
+        copyAll();
+    else if (key->key() == Qt::Key_Down || key->key() == Qt::Key_Up)
+        goTo(0);
+    else
+        return Panel::eventFilter(watched, event);
+    return true;
 }
 
 } // namespace qs

@@ -27,6 +27,10 @@ private:
     void apply(size_t card);
     QString editText(const FindingGroup& group) const;
     void show(size_t index);
+    void copyAll() const;
+    void goTo(qsizetype card);
+    std::optional<size_t> current() const; ///< the card that has the focus, or what is in it has
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
     Session& m_session;
     FindingModel m_model;
