@@ -83,6 +83,31 @@ private slots:
         QVERIFY(!work.button(QStringLiteral("Swap")));
     }
 
+    /// Nothing can take the place of the work, so nothing of it is asked.
+    void whatIsNoModelIsToldOfWithoutAsking()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(floatAndData()));
+        work.setPercentile(97);
+        QVERIFY(writeFileOf(file("labels.txt"), "no model"));
+        RecentEntry gone;
+        gone.inputs.floatPath = file("gone.onnx").toStdString();
+        for (const auto& open :
+            std::vector<std::function<void()>> { [&] { openFloat(work.session, file("labels.txt")); },
+                [&] { openQuantized(work.session, file("labels.txt")); }, [&] { openRecent(work.session, gone); } }) {
+            open();
+            QVERIFY(work.idle());
+            QVERIFY(!work.question());
+            QVERIFY(work.window.errorBar().isVisible());
+            QCOMPARE(work.percentile(), 97.0);
+            QTest::keyClick(&work.window, Qt::Key_Escape);
+            QVERIFY(!work.window.errorBar().isVisible());
+        }
+        openFloat(work.session, toQt(example("digits_qdq.onnx")));
+        QTRY_VERIFY(work.question());
+        QVERIFY(work.answer(QMessageBox::Cancel));
+    }
+
     void dataThatCannotBeReadAreNotRemembered()
     {
         Work work(m_folder->path());

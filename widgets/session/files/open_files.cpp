@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/files/open_files.h"
 
+#include "core/onnx/import.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/projects.h"
@@ -16,9 +17,33 @@ template <class Change> void openChanged(Session& session, const Change& change)
     session.openInputs(inputs);
 }
 
-} // namespace
+/// Work is asked about only where something can take its place: what is no model is told of at once.
+void openReadable(Session& session, const std::vector<std::string>& models, std::function<void()> go)
+{
+    if (!session.unsaved() || models.empty())
+        return go();
+    session.lookAt(Session::tr("Look at %1").arg(fileName(models.front())),
+        [models, go = std::move(go)](const JobContext&) -> Result<std::function<void()>> {
+            std::optional<Issue> first;
+            for (const std::string& path : models) {
+                const auto model = importModel(path);
+                if (model.ok())
+                    return go;
+                if (!first)
+                    first = model.issue();
+            }
+            return *first;
+        });
+}
 
-void openFloat(Session& session, const QString& path)
+std::vector<std::string> modelsOf(const Inputs& inputs)
+{
+    std::vector<std::string> models { inputs.floatPath, inputs.quantPath };
+    std::erase(models, std::string());
+    return models;
+}
+
+void placeFloat(Session& session, const QString& path)
 {
     const Inputs& wanted = session.wantedFiles();
     const Snapshot& shown = *session.snapshot();
@@ -31,9 +56,17 @@ void openFloat(Session& session, const QString& path)
     session.openInputs(inputs);
 }
 
+} // namespace
+
+void openFloat(Session& session, const QString& path)
+{
+    openReadable(session, { path.toStdString() }, [&session, path] { placeFloat(session, path); });
+}
+
 void openQuantized(Session& session, const QString& path)
 {
-    openChanged(session, [&](Inputs& inputs) { inputs.quantPath = path.toStdString(); });
+    openReadable(session, { path.toStdString() },
+        [&session, path] { openChanged(session, [&](Inputs& inputs) { inputs.quantPath = path.toStdString(); }); });
 }
 
 void openDataRequest(Session& session, const DataRequest& request)
@@ -169,7 +202,8 @@ void openAnew(Session& session, const Inputs& inputs)
 void openRecent(Session& session, const RecentEntry& entry)
 {
     if (entry.project.isEmpty())
-        session.openInputs(entry.inputs);
+        openReadable(
+            session, modelsOf(entry.inputs), [&session, inputs = entry.inputs] { session.openInputs(inputs); });
     else
         openProject(session, entry.project);
 }
