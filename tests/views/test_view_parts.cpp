@@ -129,6 +129,7 @@ private slots:
     void windowsFitIntoTheScreen();
     void namesKeepWhatDiffers();
     void menusStayNarrow();
+    void namesThatDifferInTheMiddleStayApart();
 };
 
 void TestViewParts::coloursStayWithinTheirLimits()
@@ -334,6 +335,30 @@ void TestViewParts::namesKeepWhatDiffers()
     QVERIFY(elidedName(down, font, room) == elidedName(up, font, room));
     QVERIFY(elidedName(down, { up }, font, room) != elidedName(up, { down }, font, room));
     QVERIFY(elidedName(up, { down }, font, room).endsWith(QStringLiteral("up_proj")));
+}
+
+/// What all of them begin and end with is not what tells them apart.
+void TestViewParts::namesThatDifferInTheMiddleStayApart()
+{
+    const QFontMetrics font(QApplication::font());
+    QStringList names;
+    for (const char* number : { "0", "1", "2", "13" })
+        names << QStringLiteral("model.encoder.layers.%1.some_long_submodule_name.conv/relu")
+                     .arg(QString::fromLatin1(number));
+    const int room = font.horizontalAdvance(QStringLiteral("…layers.13…conv/relu"));
+    QStringList shown;
+    for (const QString& name : names) {
+        QStringList beside = names;
+        beside.removeOne(name);
+        shown << elidedName(name, beside, font, room);
+        QVERIFY2(font.horizontalAdvance(shown.back()) <= room, qPrintable(shown.back()));
+        QVERIFY2(shown.back().endsWith(QStringLiteral("conv/relu")), qPrintable(shown.back()));
+    }
+    QCOMPARE(shown.removeDuplicates(), 0);
+    QVERIFY2(shown[1].contains(QStringLiteral("layers.1…")), qPrintable(shown[1]));
+    const QString text = withNarrowNames(QStringLiteral("Exclude %1 + %2").arg(names[0], names[1]), font, room);
+    QVERIFY(font.horizontalAdvance(text) <= 2 * room + font.horizontalAdvance(QStringLiteral("Exclude  + ")));
+    QVERIFY(text.startsWith(QStringLiteral("Exclude ")));
 }
 
 void TestViewParts::menusStayNarrow()

@@ -4,8 +4,8 @@
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/table_header.h"
-#include "widgets/views/base/text/elided_name.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/name_delegate.h"
 
 #include <QApplication>
 #include <QMouseEvent>
@@ -28,17 +28,6 @@ constexpr int kShortestBar = 4; ///< a shorter one would be all border
 QRect middle(const QRect& area, int height)
 {
     return { area.left(), area.center().y() - height / 2 + 1, area.width(), height };
-}
-
-/// What stands in the rows around, which should not look the same.
-QStringList textsAround(const QModelIndex& index)
-{
-    constexpr int kAround = 6;
-    QStringList texts;
-    for (int row = std::max(index.row() - kAround, 0); row <= index.row() + kAround; ++row)
-        if (const QModelIndex other = index.siblingAtRow(row); other.isValid() && row != index.row())
-            texts << other.data().toString();
-    return texts;
 }
 
 void shorten(QStyleOptionViewItem* cell, const QModelIndex& index)

@@ -9,13 +9,13 @@
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/text/elided_button.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/name_delegate.h"
 
 #include <QAction>
 #include <QEvent>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTreeView>
 #include <QVBoxLayout>
 
@@ -37,10 +37,10 @@ std::vector<size_t> sorted(std::vector<size_t> members)
 }
 
 /// What is left in float is written in the colour of warnings; its text says so, too.
-class NodeDelegate : public QStyledItemDelegate {
+class NodeDelegate : public NameDelegate {
 public:
     NodeDelegate(const Session& session, QObject* parent)
-        : QStyledItemDelegate(parent)
+        : NameDelegate(parent)
         , m_session(session)
     {
     }
@@ -52,7 +52,10 @@ public:
 protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
     {
-        QStyledItemDelegate::initStyleOption(option, index);
+        if (index.column() == NodeTreeModel::Name)
+            NameDelegate::initStyleOption(option, index);
+        else
+            QStyledItemDelegate::initStyleOption(option, index);
         const Theme& theme = m_session.theme();
         const bool quantized = index.data(NodeTreeModel::QuantizedRole).toBool();
         const bool number = index.column() == NodeTreeModel::Value;

@@ -9,6 +9,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <optional>
 
 namespace qs {
 
@@ -63,6 +64,42 @@ QString elidedName(const QString& name, const QFontMetrics& font, int room)
 
 namespace {
 
+/// Whole parts of it, in which it is not as the others are, and as much of what follows as there is room for:
+/// "…layers.1…conv/relu". Nothing where there is not room for them.
+std::optional<QString> withWhatDiffers(
+    const QString& name, const QStringList& others, const QFontMetrics& font, int room)
+{
+    static const QRegularExpression kSeparator(QStringLiteral("[/._:-]"));
+    qsizetype head = name.size(), tail = name.size();
+    for (const QString& other : others) {
+        const qsizetype least = std::min(name.size(), other.size());
+        qsizetype begin = 0, end = 0;
+        while (begin < least && name[begin] == other[begin])
+            ++begin;
+        while (end < least - begin && name[name.size() - 1 - end] == other[other.size() - 1 - end])
+            ++end;
+        head = std::min(head, begin), tail = std::min(tail, end);
+    }
+    const auto partBefore = [&](qsizetype at) { return at < 1 ? 0 : name.lastIndexOf(kSeparator, at - 1) + 1; };
+    const qsizetype after = name.indexOf(kSeparator, name.size() - tail);
+    const qsizetype first = partBefore(head), behind = after < 0 ? name.size() : after;
+    const auto shown = [&](qsizetype from, qsizetype letters) {
+        const bool whole = letters >= name.size() - behind;
+        return (from > 0 ? QStringLiteral("…") : QString()) + name.mid(from, behind - from)
+            + (whole ? name.mid(behind) : QStringLiteral("…") + name.right(letters));
+    };
+    const auto fits
+        = [&](qsizetype from, qsizetype letters) { return font.horizontalAdvance(shown(from, letters)) <= room; };
+    if (!fits(first, 0))
+        return std::nullopt;
+    const qsizetype named = partBefore(first - 1); // "layers.1" says more than "1"
+    const qsizetype from = first > 0 && fits(named, std::min(kLeastEnd, int(name.size() - behind))) ? named : first;
+    qsizetype letters = 0;
+    while (letters < name.size() - behind && fits(from, letters + 1))
+        ++letters;
+    return shown(from, letters);
+}
+
 /// Rows are painted again and again beside each other. Of the GUI's thread.
 QString rememberedName(const QString& name, const QFontMetrics& font, int room)
 {
@@ -88,10 +125,27 @@ QString elidedName(const QString& name, const QStringList& beside, const QFontMe
         return std::ranges::any_of(beside,
             [&](const QString& other) { return other != name && rememberedName(form(other), font, room) == shown; });
     };
-    if (usual == name || name.count(u'/') < 2 || !alike(usual, [](const QString& other) { return other; }))
+    const auto itself = [](const QString& other) { return other; };
+    if (usual == name || !alike(usual, itself))
         return usual;
-    const QString other = rememberedName(withoutLast(name), font, room);
-    return alike(other, withoutLast) ? usual : other;
+    const QString other = name.count(u'/') < 2 ? QString() : rememberedName(withoutLast(name), font, room);
+    if (!other.isEmpty() && !alike(other, withoutLast))
+        return other;
+    QStringList same;
+    for (const QString& near : beside)
+        if (near != name && rememberedName(near, font, room) == usual)
+            same << near;
+    return withWhatDiffers(name, same, font, room).value_or(usual);
+}
+
+QString withNarrowNames(const QString& text, const QFontMetrics& font, int room)
+{
+    static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
+    QStringList words = text.split(u' ');
+    for (QString& word : words)
+        if (word.contains(kPath))
+            word = elidedName(word, font, room);
+    return words.join(u' ');
 }
 
 } // namespace qs

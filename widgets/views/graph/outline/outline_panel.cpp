@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/name_delegate.h"
 #include "widgets/views/graph/box_nodes.h"
 #include "widgets/views/graph/graph_panel.h"
 
@@ -105,6 +106,7 @@ void OutlinePanel::buildTree()
     m_tree->setUniformRowHeights(true);
     m_tree->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_tree->setTextElideMode(Qt::ElideMiddle);
+    m_tree->setItemDelegateForColumn(OutlineModel::Name, new NameDelegate(m_tree));
     m_tree->setExpandsOnDoubleClick(true);
     m_tree->header()->setStretchLastSection(true);
     const auto widen = [&](int column, int width) {
