@@ -7,6 +7,8 @@
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/base/text/elided_name.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/data/data_actions.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/recipe/exclusion_tree.h"
@@ -19,6 +21,8 @@
 namespace qs {
 
 namespace {
+
+constexpr int kMostMenuName = 150; ///< font units
 
 /// The rows, or the branch of the tree, that have the focus; else what is selected.
 void toggleFocused(RecipeView& recipe, Session& session)
@@ -120,10 +124,15 @@ void buildRecipeMenu(const WindowParts& parts, QMenu* exports)
     menu->addSeparator();
     QAction* toggle = addEntry(menu, QStringLiteral("recipe.toggle"), tr("Quantize or &exclude the selection"),
         { QKeySequence(Qt::Key_E) }, recipe, [recipe, session] { toggleFocused(*recipe, *session); });
-    const auto nameToggle = [toggle, recipe, session] {
+    menu->setToolTipsVisible(true);
+    const auto nameToggle = [toggle, recipe, session, menu] {
         const std::vector<size_t> members = recipe->membersOf(session->selection().current());
-        toggle->setText(
-            members.empty() ? tr("Quantize or &exclude the selection") : withoutMnemonics(recipe->toggleText(members)));
+        const QString whole = recipe->toggleText(members);
+        const QFontMetrics font = menu->fontMetrics();
+        toggle->setText(members.empty()
+                ? tr("Quantize or &exclude the selection")
+                : withoutMnemonics(withNarrowNames(whole, font, fontUnits(font, kMostMenuName))));
+        setTip(*toggle, members.empty() ? QString() : whole);
     };
     QObject::connect(&session->selection(), &Selection::changed, toggle, nameToggle);
     QObject::connect(recipe, &RecipeView::changed, toggle, nameToggle);
