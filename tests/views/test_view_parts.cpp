@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/support/small_session.h"
 #include "widgets/session/shown/empty_texts.h"
+#include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/base/text/elided_name.h"
 #include "widgets/views/base/text/menu_width.h"
@@ -21,6 +22,8 @@
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
 #include <QtTest>
+
+#include <numeric>
 
 using namespace qs;
 using namespace qs::test;
@@ -130,6 +133,7 @@ private slots:
     void namesKeepWhatDiffers();
     void menusStayNarrow();
     void namesThatDifferInTheMiddleStayApart();
+    void noiseBarsShowTheLargest();
 };
 
 void TestViewParts::coloursStayWithinTheirLimits()
@@ -359,6 +363,24 @@ void TestViewParts::namesThatDifferInTheMiddleStayApart()
     const QString text = withNarrowNames(QStringLiteral("Exclude %1 + %2").arg(names[0], names[1]), font, room);
     QVERIFY(font.horizontalAdvance(text) <= 2 * room + font.horizontalAdvance(QStringLiteral("Exclude  + ")));
     QVERIFY(text.startsWith(QStringLiteral("Exclude ")));
+}
+
+/// No part of a bar is seen before a larger one, and the bar is full.
+void TestViewParts::noiseBarsShowTheLargest()
+{
+    QCOMPARE(noiseWidths({ 0.012, 0, 0.002, 0.6 }, 38), (std::array { 1, 0, 0, 37 }));
+    QCOMPARE(noiseWidths({ 0.01, 0, 0.005, 0.985 }, 38), (std::array { 0, 0, 0, 38 }));
+    QCOMPARE(noiseWidths({ -1, 1, 0, 1 }, 9), (std::array { 0, 5, 0, 4 }));
+    QCOMPARE(noiseWidths({ 0, 0, 0, 0 }, 9), (std::array { 0, 0, 0, 0 }));
+    for (int width = 1; width < 60; ++width)
+        for (int step = 0; step < 50; ++step) {
+            const std::array<double, 4> parts { 0.001 * step, 0.0007 * step, 0.013, 1 };
+            const std::array<int, 4> widths = noiseWidths(parts, width);
+            QCOMPARE(std::accumulate(widths.begin(), widths.end(), 0), width);
+            for (size_t i = 0; i < parts.size(); ++i)
+                for (size_t j = 0; j < parts.size(); ++j)
+                    QVERIFY(parts[i] <= parts[j] || widths[i] >= widths[j]);
+        }
 }
 
 void TestViewParts::menusStayNarrow()

@@ -38,18 +38,37 @@ double totalOf(const NoiseSplit& split)
 
 void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 4>& parts, const Theme& theme)
 {
+    const std::array<QColor, 4> colours { theme.clipping, theme.rounding, theme.weights, theme.inherited };
+    const std::array<int, 4> widths = noiseWidths(parts, bar.width());
+    int left = bar.left();
+    for (size_t i = 0; i < colours.size(); ++i) {
+        painter.fillRect(left, bar.top(), widths[i], bar.height(), colours[i]);
+        left += widths[i];
+    }
+}
+
+std::array<int, 4> noiseWidths(const std::array<double, 4>& parts, int width)
+{
     double total = 0;
     for (const double part : parts)
         total += std::max(0.0, part); // parts that cancel have no width
-    const std::array<QColor, 4> colours { theme.clipping, theme.rounding, theme.weights, theme.inherited };
-    double at = 0;
-    for (size_t i = 0; total > 0 && i < colours.size(); ++i) {
-        const double next = at + std::max(0.0, parts[i]) / total;
-        const int left = bar.left() + int(std::lround(at * bar.width()));
-        const int right = bar.left() + int(std::lround(next * bar.width()));
-        painter.fillRect(left, bar.top(), right - left, bar.height(), colours[i]);
-        at = next;
+    std::array<int, 4> widths {};
+    if (!(total > 0))
+        return widths;
+    std::array<double, 4> rests {};
+    int left = width;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const double share = std::max(0.0, parts[i]) / total * width;
+        widths[i] = int(share);
+        rests[i] = share - widths[i];
+        left -= widths[i];
     }
+    for (; left > 0; --left) {
+        const auto most = std::ranges::max_element(rests);
+        ++widths[size_t(most - rests.begin())];
+        *most = 0;
+    }
+    return widths;
 }
 
 NoiseBar::NoiseBar(QWidget* parent)

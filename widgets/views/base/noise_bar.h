@@ -12,7 +12,10 @@ class QPainter;
 
 namespace qs {
 
-/// Fills a bar with the shares of clipping, rounding and inherited noise; parts below 0 have no width.
+/// Pixels of each part, all of the width together: what rounding leaves goes to those that lack most, so that no part
+/// is seen before a larger one.
+std::array<int, 4> noiseWidths(const std::array<double, 4>& parts, int width);
+/// Fills a bar with the shares of clipping, rounding, weights and inherited noise; parts below 0 have no width.
 void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 4>& parts, const Theme& theme);
 
 /// Noise by origin as a bar, with the shares in words below it.
