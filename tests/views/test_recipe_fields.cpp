@@ -441,9 +441,14 @@ private slots:
         for (const RecipeNode& node : fields.view.nodes())
             next.placement.nodes.push_back(node.name);
         next.placement.tensors = { fields.selectTensor() };
+        for (const WeightRow& weight : fields.session.comparison()->weights)
+            next.placement.tensors.push_back(weight.name);
+        const size_t constants = next.placement.tensors.size() - 1;
         fields.session.recipe().reset({ next, ValueOrigin::Imported });
         QLabel* note = fields.noteWith(QStringLiteral("Place by rules"));
         QVERIFY(note);
+        QVERIFY2(note->text().contains(QStringLiteral("1 activation")), qPrintable(note->text()));
+        QVERIFY2(note->text().contains(QStringLiteral(", %1 constants").arg(constants)), qPrintable(note->text()));
         follow(fields, note);
         QVERIFY(fields.session.recipe().recipe().placement.nodes.empty());
         QCOMPARE(fields.stack().count(), 1);

@@ -6,6 +6,7 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace qs {
@@ -47,6 +48,20 @@ QString reachText(const SettingReach& reach, bool ranges, bool activations)
     return SettingNotes::tr("Without effect on %1 of %2 %3, which are as in the file.").arg(own, all, kind);
 }
 
+/// "16 activations, 12 constants": the ranges are of the activations alone.
+QString placedText(Session& session, const std::vector<std::string>& tensors)
+{
+    const auto& model = session.snapshot()->floatModel;
+    const auto constants = model && model->draft
+        ? size_t(std::ranges::count_if(tensors, [&](const auto& name) { return model->draft->constant(name); }))
+        : 0;
+    const size_t activations = tensors.size() - constants;
+    const QString read = SettingNotes::tr("%1 activation(s)", nullptr, int(activations)).arg(countText(activations));
+    return constants == 0
+        ? read
+        : read + SettingNotes::tr(", %1 constant(s)", nullptr, int(constants)).arg(countText(constants));
+}
+
 } // namespace
 
 QuantizedNames quantizedNames(Session& session)
@@ -54,10 +69,11 @@ QuantizedNames quantizedNames(Session& session)
     QuantizedNames names;
     const SnapshotPtr snapshot = session.snapshot();
     if (const Comparison* comparison = session.comparison(); comparison && snapshot->quantModel) {
-        std::unordered_set<ValueId> scales; // those that share one with another follow it
+        std::unordered_set<ValueId> scales; // those that share one follow it, where nothing says their range
+        const Recipe& base = session.recipe().base();
         for (const ActivationRow& row : comparison->activations)
             if (const ValueId scale = row.quantizer ? scaleOf(*snapshot->quantModel, *row.quantizer) : ValueId();
-                row.quantizer && (!scale.valid() || scales.insert(scale).second))
+                row.quantizer && (!scale.valid() || scales.insert(scale).second || givesRange(base, row.name)))
                 names.activations.push_back(row.name);
         for (const WeightRow& row : comparison->weights)
             if (!row.bias)
@@ -105,8 +121,8 @@ SettingNote placementNote(Session& session)
         note.way = SettingWay::RoundAnew;
     }
     if (!recipe.placement.nodes.empty() && recipe.format == RecipeFormat::Qdq) {
-        texts.prepend(SettingNotes::tr("Quantizers stand where the file has them: %1 tensors.")
-                          .arg(countText(recipe.placement.tensors.size())));
+        texts.prepend(SettingNotes::tr("Quantizers stand where the file has them: %1.")
+                          .arg(placedText(session, recipe.placement.tensors)));
         note.way = SettingWay::PlaceByRules;
     }
     note.text = texts.join(u' ');
