@@ -98,6 +98,13 @@ private slots:
         const auto rows = inspectorRows(*snapshot, place);
         QCOMPARE(valueOf(rows, "why is this float?"),
             QStringLiteral("the recipe excludes it (25.0 % of the multiplications)"));
+        const auto why = std::ranges::find(rows, QStringLiteral("why is this float?"), &InspectorRow::key);
+        QVERIFY(why->sentence);
+        InspectorModel model;
+        model.setRows(rows);
+        const int at = int(why - rows.begin());
+        QVERIFY(model.index(at, 1).data(InspectorModel::SentenceRole).toBool());
+        QVERIFY(model.index(at, 1).data(Qt::ToolTipRole).toString().startsWith(why->value)); // also where it is cut
         Place other = activationPlace(*snapshot, 2);
         QVERIFY(valueOf(inspectorRows(*snapshot, other), "why is this float?").isEmpty());
     }

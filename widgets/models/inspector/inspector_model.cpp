@@ -5,6 +5,12 @@
 
 namespace qs {
 
+namespace {
+
+constexpr qsizetype kLongValue = 24; ///< letters
+
+} // namespace
+
 int InspectorModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(m_rows.size()); }
 
 int InspectorModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : 2; }
@@ -18,9 +24,13 @@ QVariant InspectorModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         return index.column() == 0 ? row.key : row.value;
     case Qt::ToolTipRole:
-        return row.toolTip.isEmpty() ? row.value : row.toolTip;
+        return row.toolTip.isEmpty()        ? row.value
+            : row.value.size() < kLongValue ? row.toolTip
+                                            : row.value + QStringLiteral("\n\n") + row.toolTip; // it may be cut
     case SectionRole:
         return row.section;
+    case SentenceRole:
+        return row.sentence;
     case WeightRole:
         return row.weight ? QVariant::fromValue(quint64(*row.weight)) : QVariant();
     case SortRole:

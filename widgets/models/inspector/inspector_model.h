@@ -18,6 +18,7 @@ struct InspectorRow {
     QString toolTip; ///< the formula filled in
     bool section = false;
     std::optional<size_t> weight = {}; ///< row of the comparison that it leads to
+    bool sentence = false; ///< the value is shown whole, over as many lines as it needs
     bool operator==(const InspectorRow&) const = default;
 };
 
@@ -30,7 +31,7 @@ QString inspectorTitle(const Snapshot& snapshot, const Place& place);
 class InspectorModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Role { SortRole = Qt::UserRole, SectionRole, WeightRole }; ///< WeightRole: that a row leads to
+    enum Role { SortRole = Qt::UserRole, SectionRole, WeightRole, SentenceRole }; ///< WeightRole: that a row leads to
     using QAbstractTableModel::QAbstractTableModel;
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

@@ -17,6 +17,12 @@ public:
         if (!value.isEmpty())
             m_rows.push_back({ key, value, toolTip, false, {} });
     }
+    void addSentence(const QString& key, const QString& value, const QString& toolTip)
+    {
+        add(key, value, toolTip);
+        if (!value.isEmpty())
+            m_rows.back().sentence = true;
+    }
     void addLink(const QString& key, const QString& value, const QString& toolTip, size_t weight)
     {
         m_rows.push_back({ key, value, toolTip, false, weight });

@@ -206,7 +206,7 @@ void addWhyFloat(InspectorRowList& rows, const FloatNodeRow& row)
         ? tr(" (%1 of the multiplications)").arg(percentText(row.macShare))
         : QString();
     rows.section(tr("In float"));
-    rows.add(tr("why is this float?"), toQt(row.reason.text) + share,
+    rows.addSentence(tr("why is this float?"), toQt(row.reason.text) + share,
         tr("Why the quantized model computes this node in float: as the quantizer decided it, or as the file shows "
            "it."));
 }

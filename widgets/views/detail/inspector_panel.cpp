@@ -43,7 +43,8 @@ QString oneLine(const QString& value, const QFontMetrics& font, int width)
     return font.elidedText(name, Qt::ElideMiddle, room) + rest;
 }
 
-/// Muted keys, fixed-pitch values, bold sections. A value is one line; that of the current row has all lines it needs.
+/// Muted keys, fixed-pitch values, bold sections. A value is one line; a sentence, and what the current row says, has
+/// all lines it needs.
 class InspectorDelegate : public QStyledItemDelegate {
 public:
     InspectorDelegate(const Session& session, QObject* parent)
@@ -120,7 +121,7 @@ private:
     static bool opened(const QStyleOptionViewItem& cell, const QModelIndex& index)
     {
         const auto* view = qobject_cast<const QAbstractItemView*>(cell.widget);
-        return view && view->currentIndex().row() == index.row();
+        return view && (view->currentIndex().row() == index.row() || index.data(InspectorModel::SentenceRole).toBool());
     }
 
     /// The text with a space without a width after each part of a path, where a line may end.

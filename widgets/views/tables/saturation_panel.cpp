@@ -80,8 +80,7 @@ TablePanel::Setup saturationSetup(Session& session)
     setup.emptyText = hintOf;
     setup.footer = [](const Theme&) {
         return TablePanel::tr(
-            "Pairs of products whose sum needs more than 16 bits · lost so far: dB that those of this "
-            "node and of the ones before it cost");
+            "sat.: pairs of products whose sum needs more than 16 bits · lost: dB, here and in nodes before");
     };
     return setup;
 }

@@ -21,7 +21,7 @@ QString coloured(const QString& text, const QColor& colour)
 
 QString noiseLegend(const Theme& theme)
 {
-    return TablePanel::tr("SQNR in dB, higher is better; increase in dB, lower is better · noise: %1 %2 %3 %4")
+    return TablePanel::tr("dB: higher is better, of the increase lower · noise: %1 %2 %3 %4")
         .arg(coloured(TablePanel::tr("clipping"), theme.clipping), coloured(TablePanel::tr("rounding"), theme.rounding),
             coloured(TablePanel::tr("weights"), theme.weights), coloured(TablePanel::tr("inherited"), theme.inherited));
 }
