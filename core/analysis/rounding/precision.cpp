@@ -111,6 +111,24 @@ Tensor rounded(const Tensor& t, Precision p)
     return isPlainFloat(t.dtype()) ? mapped(t, t.dtype(), [p](float x) { return rounded(x, p); }) : t;
 }
 
+namespace {
+
+/// Bits of a significand, the hidden one included, with which numbers are taken for exact in a tensor of this type.
+int exactBits(DType type, Precision p)
+{
+    constexpr int kSpared = 7; // so many zeros at the end are no chance
+    const int own = known(precisionOf(type).value_or(Precision::Float32)).bits;
+    return std::min(known(p).bits, own - kSpared);
+}
+
+bool isOfBits(float x, int bits)
+{
+    const int unused = known(Precision::Float32).bits - bits;
+    return (std::bit_cast<uint32_t>(x) & ((1u << unused) - 1)) == 0;
+}
+
+} // namespace
+
 Tensor disturbed(const Tensor& t, Precision p, uint32_t seed, double times)
 {
     if (!isPlainFloat(t.dtype()))
@@ -118,9 +136,9 @@ Tensor disturbed(const Tensor& t, Precision p, uint32_t seed, double times)
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> share(-1, 1);
     const double relative = times * roundingOf(p), least = times * known(p).least;
+    const int exact = exactBits(t.dtype(), p);
     return mapped(t, t.dtype(), [&](float x) {
-        // Zero stands for what is not there, or was cut off: it is exact in every type.
-        return x == 0 || !std::isfinite(x)
+        return isOfBits(x, exact) || !std::isfinite(x) // zero is
             ? x
             : float(x + share(random) * std::max(least, relative * std::fabs(double(x))));
     });

@@ -24,7 +24,9 @@ std::optional<Precision> precisionOf(DType type);
 float rounded(float x, Precision precision);
 /// A float32, float16 or bfloat16 tensor with every element rounded, in its own type and layout; others as they are.
 Tensor rounded(const Tensor& t, Precision precision);
-/// The same with errors of up to `times` its size, up or down, that `seed` draws.
+/// The same with errors of up to `times` its size, up or down, that `seed` draws. What that type holds exactly is not
+/// rounded and stays, as the ones of a mask: errors of them, times its constant, would be as large as scores. Of a
+/// tensor of that very type, which holds nothing else, numbers of few bits stay.
 Tensor disturbed(const Tensor& t, Precision precision, uint32_t seed, double times = 1);
 
 } // namespace qs
