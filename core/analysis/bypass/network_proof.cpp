@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace qs {
 
@@ -28,8 +29,6 @@ constexpr double kMargin = 3, kMarginOfFew = 6;
 constexpr int64_t kFew = 64;
 /// A tenth of what is apart at the output is not the reason for it.
 constexpr double kLittle = 10;
-/// Each with its own weights: a tolerance that is wider than this part of the output hides what is to be found.
-constexpr double kWidestProof = 0.05;
 /// A value that is zero in one file may be so small in the other, by its root mean square.
 constexpr double kZero = 1e-6;
 
@@ -73,39 +72,61 @@ Lost lostBy(const Tensor& a, const Tensor& b)
     return lost;
 }
 
-/// Compares two networks on a sample.
+/// The first tells more than the second.
+bool tellsMore(const NetworkDistance& a, const NetworkDistance& b)
+{
+    const auto rank = [](const NetworkDistance& d) {
+        return std::tuple(d.apart() && !d.overflow, d.overflow.has_value(), d.apart(), d.hidden, d.beyond());
+    };
+    return rank(a) > rank(b);
+}
+
+/// Compares two networks on one sample after the other.
 class NetworkComparer {
 public:
     NetworkComparer(TwoNetworks networks, const ComparePair& pair, const std::vector<PairPlan>& pairs,
-        const std::vector<Tensor>& inputs, const PrecisionStep& step, const WorkContext& work)
+        const PrecisionStep& step, const WorkContext& work)
         : m_two(std::move(networks))
         , m_pair(pair)
         , m_pairs(pairs)
-        , m_inputs(inputs)
         , m_step(step)
         , m_work(work)
     {
     }
 
-    Result<NetworkDistance> compare()
+    /// On the one that tells most; samples are run up to the first that shows other networks.
+    Result<NetworkDistance> compare(const std::vector<ProofSample>& samples)
     {
+        std::optional<NetworkDistance> told;
+        for (const ProofSample& sample : samples) {
+            auto found = compare(sample);
+            if (!found.ok() && (!told || m_work.cancel.cancelled()))
+                return found;
+            if (found.ok() && (!told || tellsMore(*found, *told)))
+                told = std::move(found).value();
+            if (told->apart() && !told->overflow)
+                break;
+        }
+        return *told;
+    }
+
+    Result<NetworkDistance> compare(const ProofSample& sample)
+    {
+        m_inputs = &sample.inputs;
         const auto outputs = comparableOutputs(m_two, m_pair);
         if (outputs.empty())
             return badInput("no output that both files can compute holds real numbers");
         QS_TRY(const std::vector<double> outputsApart, distances(outputs, true));
         const bool lost = std::ranges::any_of(m_lost, [](const Lost& l) { return l.elements > 0; });
-        std::vector<double> explained;
-        if (std::ranges::max(outputsApart) > kSameNetwork || m_step.precision != Precision::Float32)
-            if (auto found = explainedDistances(m_two, m_step, outputs, m_inputs, m_pair, m_work); found.ok())
-                explained = std::move(found).value();
-        NetworkDistance worst = worstOf(outputs, outputsApart, explained);
-        if (worst.same() && !lost)
+        NetworkDistance worst = judged(outputs, outputsApart);
+        worst.sample = sample.number;
+        if (!worst.apart() && !lost)
             return worst;
         const auto values = comparableValues(m_two, m_pair, m_pairs);
         const auto all = distances(values, false);
         const auto apart = firstBeyond(values, all, worst.tolerance);
         worst.overflow = overflowOf(values, apart);
-        if (worst.same())
+        if (!worst.apart())
             return worst;
         worst.firstApart = apart;
         if (apart && kLittle * apart->distance < worst.worstOutput.distance)
@@ -118,6 +139,19 @@ public:
     }
 
 private:
+    /// By what rounding explains on an earlier sample, where that is enough: to find it out anew takes several runs.
+    NetworkDistance judged(const std::vector<ValueOfBoth>& outputs, const std::vector<double>& outputsApart)
+    {
+        const bool asks = std::ranges::max(outputsApart) > kSameNetwork || m_step.precision != Precision::Float32;
+        if (!m_explained.empty() || !asks)
+            if (const NetworkDistance worst = worstOf(outputs, outputsApart); worst.same())
+                return worst;
+        if (asks)
+            if (auto found = explainedDistances(m_two, m_step, outputs, *m_inputs, m_pair, m_work); found.ok())
+                m_explained = std::move(found).value();
+        return worstOf(outputs, outputsApart);
+    }
+
     static std::optional<ValueDistance> firstBeyond(
         const std::vector<ValueOfBoth>& values, const Result<std::vector<double>>& all, double tolerance)
     {
@@ -155,7 +189,7 @@ private:
         Result<std::vector<Tensor>> x = cancelled(), y = cancelled();
         parallelFor(2, m_work.threadCount(), [&](size_t i, size_t) {
             (i == 0 ? x : y) = runNetwork(
-                i == 0 ? m_two.f : m_two.b, m_pair.floatPlan, i == 0 ? ofFloat : ofBypassed, m_inputs, m_work);
+                i == 0 ? m_two.f : m_two.b, m_pair.floatPlan, i == 0 ? ofFloat : ofBypassed, *m_inputs, m_work);
         });
         if (!x.ok() || !y.ok())
             return (x.ok() ? y : x).issue();
@@ -171,9 +205,9 @@ private:
 
     /// What is handed on to the next run is told of only where the results agree; a cache of another size, as that of a
     /// window, says nothing.
-    NetworkDistance worstOf(const std::vector<ValueOfBoth>& outputs, const std::vector<double>& apart,
-        const std::vector<double>& explained) const
+    NetworkDistance worstOf(const std::vector<ValueOfBoth>& outputs, const std::vector<double>& apart) const
     {
+        const double widest = std::max(kWidestProof, kWidestOfCoarse * roundingOf(m_step.precision));
         std::optional<NetworkDistance> result, state;
         for (size_t i = 0; i < outputs.size(); ++i) {
             const bool handedOn = isHandedOn(m_pair.floatPlan->graph(), outputs[i].shown);
@@ -181,12 +215,14 @@ private:
                 continue;
             NetworkDistance here;
             here.worstOutput = { outputs[i].shown, apart[i] };
-            if (!explained.empty()) {
-                here.explained = explained[i];
-                here.tolerance = std::max(kSameNetwork, (m_counts[i] < kFew ? kMarginOfFew : kMargin) * explained[i]);
+            if (!m_explained.empty()) {
+                const double margin = m_counts[i] < kFew ? kMarginOfFew : kMargin;
+                here.explained = m_explained[i];
+                here.tolerance = std::max(kSameNetwork, margin * m_explained[i]);
+                here.hidden = !here.apart() && here.tolerance > widest && apart[i] > kSameNetwork;
             }
             auto& worst = handedOn ? state : result;
-            if (!worst || here.beyond() > worst->beyond())
+            if (!worst || tellsMore(here, *worst))
                 worst = here;
         }
         if (!result && !state) // caches of other sizes alone
@@ -197,9 +233,10 @@ private:
     const TwoNetworks m_two;
     const ComparePair& m_pair;
     const std::vector<PairPlan>& m_pairs;
-    const std::vector<Tensor>& m_inputs;
     const PrecisionStep& m_step;
     const WorkContext& m_work;
+    const std::vector<Tensor>* m_inputs = nullptr; ///< of the sample that is looked at
+    std::vector<double> m_explained; ///< by output: what rounding explains; of the sample that it was asked for last
     std::vector<int64_t> m_counts; ///< elements of what was compared last
     std::vector<bool> m_sameSize; ///< of the same, in both files
     std::vector<Lost> m_lost; ///< of the same
@@ -208,9 +245,9 @@ private:
 /// Finds the distances of a proof, and the reason where there are none.
 class Prover {
 public:
-    Prover(const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work)
+    Prover(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
         : m_pair(pair)
-        , m_inputs(inputs)
+        , m_samples(samples)
         , m_work(work)
         , m_pairs(planPairs(pair))
     {
@@ -295,21 +332,32 @@ private:
             floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
             names.push_back(plan->graph().value(out.b).name);
         }
-        const auto all = realsOf(m_pair.floatPlan, floatNames), own = realsOf(plan, names),
-                   moved = realsOf(disturbed->plan, names);
         std::optional<NetworkDistance> worst;
-        for (size_t i = 0; i < outputs.size(); ++i) {
-            const auto &x = all[i], &y = own[i], &z = moved[i];
-            NetworkDistance here;
-            here.worstOutput = { outputs[i].shown, x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL };
-            const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kMargin;
-            here.tolerance = std::max(kSameNetwork, y.size() == z.size() ? margin * relativeDistance(y, z) : 0);
-            if (x.empty() || !here.same() || here.tolerance > kWidestProof)
-                return std::nullopt;
-            if (!worst || here.beyond() > worst->beyond())
-                worst = here;
+        for (const ProofSample& sample : m_samples) {
+            const auto all = realsOf(m_pair.floatPlan, floatNames, sample), own = realsOf(plan, names, sample),
+                       moved = realsOf(disturbed->plan, names, sample);
+            for (size_t i = 0; i < outputs.size(); ++i) {
+                const NetworkDistance here = withinRounding(outputs[i].shown, all[i], own[i], moved[i]);
+                if (all[i].empty() || !here.same() || here.tolerance > kWidestProof)
+                    return std::nullopt;
+                if (!worst || here.beyond() > worst->beyond()) {
+                    worst = here;
+                    worst->sample = sample.number;
+                }
+            }
         }
         return worst;
+    }
+
+    /// `x` of the float model, `y` of the other, `z` of that with its own constants disturbed.
+    static NetworkDistance withinRounding(
+        ValueId output, const std::vector<float>& x, const std::vector<float>& y, const std::vector<float>& z)
+    {
+        NetworkDistance here;
+        here.worstOutput = { output, x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL };
+        const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kMargin;
+        here.tolerance = std::max(kSameNetwork, y.size() == z.size() ? margin * relativeDistance(y, z) : 0);
+        return here;
     }
 
     bool tryFloatConstants()
@@ -340,8 +388,10 @@ private:
             floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
             names.push_back(bypassed.value(out.b).name);
         }
-        const auto x = realsOf(m_pair.floatPlan, floatNames), y = realsOf(written, names),
-                   without = realsOf(*changed, names);
+        const auto at = std::ranges::find(m_samples, m_proof.withFloatWeights->sample, &ProofSample::number);
+        const ProofSample& sample = at == m_samples.end() ? m_samples.front() : *at;
+        const auto x = realsOf(m_pair.floatPlan, floatNames, sample), y = realsOf(written, names, sample),
+                   without = realsOf(*changed, names, sample);
         std::optional<double> least;
         for (size_t i = 0; i < x.size(); ++i) {
             if (x[i].size() != y[i].size() || x[i].size() != without[i].size())
@@ -355,7 +405,7 @@ private:
 
     /// By name; empty where a value cannot be run, or holds no reals.
     std::vector<std::vector<float>> realsOf(
-        const std::shared_ptr<const Plan>& plan, const std::vector<std::string>& names) const
+        const std::shared_ptr<const Plan>& plan, const std::vector<std::string>& names, const ProofSample& sample) const
     {
         std::vector<ValueId> ids;
         std::vector<size_t> places;
@@ -366,7 +416,7 @@ private:
                 places.push_back(i);
             }
         std::vector<std::vector<float>> reals(names.size());
-        const auto found = runNetwork(plan, m_pair.floatPlan, ids, m_inputs, m_work);
+        const auto found = runNetwork(plan, m_pair.floatPlan, ids, sample.inputs, m_work);
         for (size_t i = 0; found.ok() && i < ids.size(); ++i)
             reals[places[i]] = toFloats((*found)[i]);
         return reals;
@@ -390,25 +440,39 @@ private:
         const auto rounded = bypassed.ok() ? withRoundedWeights(m_pair) : bypassed.issue();
         if (!rounded.ok())
             return;
-        const auto explained = compare({ m_pair.floatPlan, *rounded });
-        const auto found = compare({ m_pair.floatPlan, bypassed->plan });
-        if (!explained.ok() || !found.ok() || !std::isfinite(found->worstOutput.distance))
-            return;
-        NetworkDistance distance = *found;
-        distance.explained = explained->worstOutput.distance;
-        distance.tolerance = std::max(kSameNetwork, kMargin * *distance.explained);
-        distance.firstApart.reset();
-        if (!distance.same() || distance.overflow)
-            return;
-        if (distance.tolerance <= kWidestProof || m_proof.withFloatConstants)
-            m_proof.rearranged = distance;
+        NetworkComparer own = comparer({ m_pair.floatPlan, bypassed->plan });
+        NetworkComparer weights = comparer({ m_pair.floatPlan, *rounded });
+        std::optional<NetworkDistance> worst, widest;
+        for (const ProofSample& sample : m_samples) {
+            const auto explained = weights.compare(sample), found = own.compare(sample);
+            if (!explained.ok() || !found.ok() || !std::isfinite(found->worstOutput.distance))
+                return;
+            NetworkDistance distance = *found;
+            distance.explained = explained->worstOutput.distance;
+            distance.tolerance = std::max(kSameNetwork, kMargin * *distance.explained);
+            distance.firstApart.reset();
+            distance.hidden = false;
+            if (!distance.same() || distance.overflow)
+                return;
+            if (!worst || distance.beyond() > worst->beyond())
+                worst = distance;
+            if (!widest || distance.tolerance > widest->tolerance)
+                widest = distance;
+        }
+        if (widest->tolerance <= kWidestProof || m_proof.withFloatConstants)
+            m_proof.rearranged = worst;
         else
-            m_tooWide = distance.tolerance;
+            m_tooWide = widest->tolerance;
+    }
+
+    NetworkComparer comparer(TwoNetworks networks) const
+    {
+        return NetworkComparer(std::move(networks), m_pair, m_pairs, m_proof.step, m_work);
     }
 
     Result<NetworkDistance> compare(TwoNetworks networks) const
     {
-        return NetworkComparer(std::move(networks), m_pair, m_pairs, m_inputs, m_proof.step, m_work).compare();
+        return comparer(std::move(networks)).compare(m_samples);
     }
 
     bool keep(const Issue& issue)
@@ -419,7 +483,7 @@ private:
     }
 
     const ComparePair& m_pair;
-    const std::vector<Tensor>& m_inputs;
+    const std::vector<ProofSample>& m_samples;
     const WorkContext& m_work;
     const std::vector<PairPlan> m_pairs;
     NetworkProof m_proof;
@@ -437,9 +501,14 @@ bool isFlat(const Tensor& t)
 
 } // namespace
 
+NetworkProof proveNetwork(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
+{
+    return Prover(pair, samples, work).prove();
+}
+
 NetworkProof proveNetwork(const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work)
 {
-    return Prover(pair, inputs, work).prove();
+    return proveNetwork(pair, std::vector { ProofSample { inputs, 0 } }, work);
 }
 
 bool isFlat(const std::vector<Tensor>& inputs)

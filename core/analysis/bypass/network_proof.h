@@ -29,7 +29,11 @@ struct ValueOverflow {
     double largest = 0; ///< absolute, of the float model
 };
 
-/// How far the two files are apart without their quantizers, on one sample.
+/// Where rounding alone may move an output by more than this part of it, what else differs is hidden; in coarse types
+/// by so many times their own rounding.
+inline constexpr double kWidestProof = 0.05, kWidestOfCoarse = 6;
+
+/// How far the two files are apart without their quantizers, on the sample that tells most.
 struct NetworkDistance {
     /// The one that is furthest beyond its tolerance; of states that are handed on only where no result is beyond.
     ValueDistance worstOutput;
@@ -39,11 +43,20 @@ struct NetworkDistance {
     double tolerance = kSameNetwork; ///< of the worst output
     /// What rounding to the files' lowest precision moves this output by; nothing where it was not asked for.
     std::optional<double> explained {};
-    bool same() const { return worstOutput.distance <= tolerance; }
+    bool hidden = false; ///< within a tolerance that is too wide to show anything
+    uint64_t sample = 0; ///< number of the sample among all
+    bool apart() const { return worstOutput.distance > tolerance; }
+    bool same() const { return !apart() && !hidden; }
     double beyond() const { return worstOutput.distance / tolerance; }
 };
 
-/// What the two files compute without quantizers, on one sample.
+/// Inputs that both files are run on.
+struct ProofSample {
+    std::vector<Tensor> inputs; ///< of one sample, in the float graph's order
+    size_t number = 0; ///< among all samples
+};
+
+/// What the two files compute without quantizers: the same only where they do so on each sample.
 struct NetworkProof {
     std::optional<NetworkDistance> withFloatWeights; ///< both with the float model's
     /// Both with what the quantized file stores: where the first are apart or cannot be had.
@@ -72,10 +85,13 @@ struct NetworkProof {
     std::string reason; ///< why one of both, or both, are not there; a sentence without a full stop
 };
 
-/// Runs the bypassed file (see bypass.h) and the float model on one sample, both with the float model's weights; where
-/// these differ, with its other constants, too; else, or where stored constants have no float partner, with those that
-/// are stored; at last each with its own. `inputs`: of one sample, in the
-/// float graph's order. Beyond the memory limit there is a reason in place of a distance, or no place is told.
+/// Runs the bypassed file (see bypass.h) and the float model on these samples, at least one, both with the float
+/// model's weights; where these differ, with its other constants, too; else, or where stored constants have no float
+/// partner, with those that are stored; at last each with its own. The others are run only where the first are the
+/// same. Beyond the memory limit there is a reason in place of a distance, or no place is told.
+NetworkProof proveNetwork(
+    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work = {});
+/// The same on one sample.
 NetworkProof proveNetwork(const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work = {});
 
 /// Nothing can be told by such a sample: each of its inputs holds one number everywhere.

@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/lockstep/lockstep.h"
+#include "core/analysis/lockstep/proof_samples.h"
 #include "core/analysis/lockstep/remembered_feeds.h"
 #include "core/analysis/measure/pair_memory.h"
 #include "core/base/work/long_work.h"
@@ -167,17 +168,12 @@ private:
             return {};
         QS_TRY(
             const CarriedState before, CarriedState::make(m_pair.floatPlan, m_options.carry, m_data.initialStates()));
-        // One in which every input is the same everywhere tells too little where there is another.
-        constexpr size_t kTried = 8;
-        QS_TRY(Feed shown, feed(0));
-        for (size_t next = 1; next < std::min(m_feeds.count, kTried) && isFlat(shown.inputs); ++next) {
-            QS_TRY(Feed other, feed(next));
-            if (!isFlat(other.inputs))
-                shown = std::move(other);
-        }
-        const std::vector<Tensor> inputs = before.inputs(shown.inputs); // with the state before the first sample
-        m_measured.proof = proveNetwork(m_pair, inputs, m_work);
-        m_measured.restored = restoredOutput(m_pair, m_measured.pairs, inputs, m_work);
+        const auto read = [&](size_t index) { return feed(index); };
+        QS_TRY(std::vector<ProofSample> samples, proofSamples(m_measured, m_feeds.count, read));
+        for (ProofSample& sample : samples)
+            sample.inputs = before.inputs(sample.inputs); // with the state before the first sample
+        m_measured.proof = proveNetwork(m_pair, samples, m_work);
+        m_measured.restored = restoredOutput(m_pair, m_measured.pairs, samples.front().inputs, m_work);
         return {};
     }
 

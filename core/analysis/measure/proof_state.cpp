@@ -36,6 +36,8 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
     archiveOptional(stream, d.overflow, [&](auto& o) { archive(stream, o); });
     stream.item(d.tolerance);
     archiveOptional(stream, d.explained, [&](auto& explained) { stream.item(explained); });
+    stream.item(d.hidden);
+    stream.item(d.sample);
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionStep>& step)

@@ -56,8 +56,8 @@ struct Comparison {
     size_t rangesSettledAfter = 0; ///< samples after which they have 99 % of their width; 0: nothing is quantized
     std::optional<CalibrationSummary> calibration; ///< where the quantized model was made and calibrated here
     std::vector<FloatNodeRow> floatNodes; ///< of the quantized model, in node order; not before all samples are done
-    std::optional<NetworkVerdict> network; ///< on the first sample that tells, where it was asked for
-    std::optional<RestoredOutput> restored; ///< on that sample, where activations were lost
+    std::optional<NetworkVerdict> network; ///< on a few samples, where it was asked for
+    std::optional<RestoredOutput> restored; ///< on the first of them, where activations were lost
     std::vector<Finding> findings; ///< first = what to say to the user
     std::optional<RemedyTrialNote> trials; ///< where remedies were tried
     bool partial = false; ///< cancelled or still running: fewer samples than asked for

@@ -107,6 +107,8 @@ std::string summaryOf(
         verdict.storedWeights ? "stored" : "float model's", offBy(verdict));
     if (d.explained)
         text += fmt::format(" Rounding to {} explains {:.2g}.", precisionName(verdict.step.precision), *d.explained);
+    if (d.sample > 0)
+        text += fmt::format(" So it is on sample {}.", d.sample);
     text += d.mostFrom ? fmt::format(
                 " They part by {:.2g} before, most comes in at {} ({:.2g}).", d.firstApart->distance, place, there)
                        : fmt::format(" They part at {} ({:.2g}).", place, there);
@@ -156,9 +158,9 @@ void findOverflow(const ComparePair& pair, const Comparison& c, std::vector<Find
     f.node = node;
     f.activation = RowOfValue(c.activations).find(overflow.floatValue);
     const uint64_t all = f.activation ? c.activations[*f.activation].accumulated.nonFinite : 0;
-    f.summary = fmt::format("On the first sample {} elements are no finite numbers in the quantized file, which has "
-                            "float16 here; in the float model they reach up to {:.4g}.",
-        overflow.elements, overflow.largest);
+    f.summary = fmt::format("On sample {} {} elements are no finite numbers in the quantized file, which has float16 "
+                            "here; in the float model they reach up to {:.4g}.",
+        c.network->distance.sample, overflow.elements, overflow.largest);
     if (all > 0)
         f.summary += fmt::format(" On all samples {} are.", all);
     f.summary += " Before it the files agree, so they may be one network: behind it nothing can be compared.";
@@ -354,6 +356,11 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
             : proof->reason;
     if (verdict.known() && verdict.distance.overflow)
         verdict.reason = "values overflow in float16";
+    else if (verdict.known() && verdict.distance.hidden)
+        verdict.reason = fmt::format("rounding to {} alone may move {} by {:.2g} of its size on sample {}, which hides "
+                                     "what else differs",
+            precisionName(verdict.step.precision), nameOf(c, verdict.distance.worstOutput.floatValue),
+            verdict.distance.tolerance, verdict.distance.sample);
     return verdict;
 }
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep/proof_samples.h"
+
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kTriedForFlat = 8;
+constexpr size_t kMaskNumbers = 4; ///< an input of more numbers is no mask, type or size
+
+/// Share of each number in an input; empty where it holds more than a mask does.
+std::map<double, double> sharesIn(const Tensor& t)
+{
+    std::map<double, double> shares;
+    if (!t.valid() || t.count() == 0 || dtypeBits(t.dtype()) < 8)
+        return shares;
+    for (const double v : toDoubles(t)) {
+        shares[std::isnan(v) ? HUGE_VAL : v] += 1 / double(t.count());
+        if (shares.size() > kMaskNumbers)
+            return {};
+    }
+    return shares;
+}
+
+/// 0 where both have the same numbers as often, 2 where they have none in common.
+double unlikeness(const std::map<double, double>& a, const std::map<double, double>& b)
+{
+    double sum = 0;
+    for (const auto& [number, share] : a)
+        sum += std::fabs(share - (b.contains(number) ? b.at(number) : 0));
+    for (const auto& [number, share] : b)
+        sum += a.contains(number) ? 0 : share;
+    return sum;
+}
+
+class SampleChooser {
+public:
+    SampleChooser(const Measured& measured, size_t feeds, const std::function<Result<Feed>(size_t)>& feed)
+        : m_measured(measured)
+        , m_feeds(feeds)
+        , m_each(std::max<size_t>(feeds > 0 ? measured.samples / feeds : 1, 1))
+        , m_feed(feed)
+    {
+    }
+
+    Result<std::vector<ProofSample>> choose()
+    {
+        QS_CHECK(takeFirst());
+        QS_CHECK(take(most(&SampleChooser::nonFiniteAt)));
+        QS_CHECK(take(most(&SampleChooser::errorAt)));
+        QS_CHECK(takeUnlike());
+        return std::move(m_samples);
+    }
+
+private:
+    /// One in which every input is the same everywhere tells too little where there is another.
+    Status takeFirst()
+    {
+        QS_TRY(Feed shown, m_feed(0));
+        size_t index = 0;
+        for (size_t next = 1; next < std::min(m_feeds, kTriedForFlat) && isFlat(shown.inputs); ++next) {
+            QS_TRY(Feed other, m_feed(next));
+            if (!isFlat(other.inputs)) {
+                shown = std::move(other);
+                index = next;
+            }
+        }
+        add(index, std::move(shown));
+        return {};
+    }
+
+    void add(size_t index, Feed feed)
+    {
+        m_taken.push_back(index);
+        m_samples.push_back({ std::move(feed.inputs), feed.firstSample });
+    }
+
+    Status take(size_t index)
+    {
+        if (std::ranges::find(m_taken, index) != m_taken.end())
+            return {};
+        QS_TRY(Feed feed, m_feed(index));
+        add(index, std::move(feed));
+        return {};
+    }
+
+    /// Calls each(sums) for this feed's samples in a table of so many rows.
+    void eachSum(size_t index, const std::vector<PairSums>& sums, auto each) const
+    {
+        for (size_t row = 0; row * m_measured.samples < sums.size(); ++row)
+            for (size_t s = index * m_each; s < (index + 1) * m_each; ++s)
+                each(sums[row * m_measured.samples + s]);
+    }
+
+    /// Largest noise over signal of any output.
+    double errorAt(size_t index) const
+    {
+        double largest = 0;
+        eachSum(index, m_measured.outputSums, [&](const PairSums& s) {
+            if (s.xx > 0)
+                largest = std::max(largest, s.ee / s.xx);
+        });
+        return largest;
+    }
+
+    double nonFiniteAt(size_t index) const
+    {
+        double count = 0;
+        eachSum(index, m_measured.sums, [&](const PairSums& s) { count += double(s.nonFinite); });
+        return count;
+    }
+
+    /// The first feed that was taken, or the first of those that have most, where that is more.
+    size_t most(double (SampleChooser::*number)(size_t) const) const
+    {
+        size_t found = m_taken[0];
+        for (size_t index = 0; index < m_feeds; ++index)
+            if ((this->*number)(index) > (this->*number)(found))
+                found = index;
+        return found;
+    }
+
+    Status takeUnlike()
+    {
+        std::vector<std::map<double, double>> masks;
+        for (const Tensor& input : m_samples[0].inputs)
+            masks.push_back(sharesIn(input));
+        if (std::ranges::all_of(masks, [](const auto& mask) { return mask.empty(); }))
+            return {}; // reading pictures takes long
+        double largest = 0;
+        std::optional<std::pair<size_t, Feed>> found;
+        for (size_t index = 0; index < m_feeds; ++index) {
+            QS_TRY(Feed feed, m_feed(index));
+            double sum = 0;
+            for (size_t i = 0; i < std::min(masks.size(), feed.inputs.size()); ++i)
+                sum += masks[i].empty() ? 0 : unlikeness(masks[i], sharesIn(feed.inputs[i]));
+            if (sum > largest) {
+                largest = sum;
+                found.emplace(index, std::move(feed));
+            }
+        }
+        if (found && std::ranges::find(m_taken, found->first) == m_taken.end())
+            add(found->first, std::move(found->second));
+        return {};
+    }
+
+    const Measured& m_measured;
+    const size_t m_feeds, m_each; ///< `m_each`: samples of a feed
+    const std::function<Result<Feed>(size_t)>& m_feed;
+    std::vector<size_t> m_taken; ///< feeds
+    std::vector<ProofSample> m_samples;
+};
+
+} // namespace
+
+Result<std::vector<ProofSample>> proofSamples(
+    const Measured& measured, size_t feeds, const std::function<Result<Feed>(size_t)>& feed)
+{
+    return SampleChooser(measured, feeds, feed).choose();
+}
+
+} // namespace qs

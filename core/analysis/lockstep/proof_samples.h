@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/measure/measured.h"
+#include "core/data/data_source.h"
+
+#include <functional>
+#include <vector>
+
+namespace qs {
+
+/// A few of the samples that were run, on which two files that are not one network show it: the first whose inputs are
+/// not the same number everywhere, that of the worst output, that of most numbers without an end, and the one whose
+/// masks are most unlike the first one's (what is done to padding is seen only where there is some). `feed` reads one
+/// of `feeds`; each is in the result at most once.
+Result<std::vector<ProofSample>> proofSamples(
+    const Measured& measured, size_t feeds, const std::function<Result<Feed>(size_t)>& feed);
+
+} // namespace qs
