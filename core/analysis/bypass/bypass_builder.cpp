@@ -2,6 +2,7 @@
 #include "core/analysis/bypass/bypass_builder.h"
 
 #include "core/analysis/bypass/stored_ranges.h"
+#include "core/analysis/bypass/twin_constants.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/graph/own_domain.h"
@@ -280,6 +281,8 @@ std::optional<Tensor> BypassBuilder::floatValues(uint32_t index, const Tensor* c
         return moved;
     bool transposed = false;
     const Tensor* value = floatPartner(index, transposed);
+    if (!value && codes)
+        value = twinConstant(*m_pair.floatPlan, nameOf(quantizer(index).codes), *codes, quantizer(index).params);
     if (!value || !isFloat(value->dtype()) || (codes && codes->count() != value->count()))
         return std::nullopt;
     const Tensor floats = convertedTo(*value, DType::Float32);
@@ -354,7 +357,11 @@ bool BypassBuilder::bypassTable(ValueId codes, const QuantParams& params, DType 
         return refuse(graph.node(movers.back()), "reads codes with several scales");
     if (!m_draft.constant(name)) {
         const Tensor* partner = m_weights == Weights::Stored ? nullptr : m_partners.constant(movers.back(), 0);
-        const bool fits = partner && isFloat(partner->dtype()) && partner->shape() == stored->shape();
+        bool fits = partner && isFloat(partner->dtype()) && partner->shape() == stored->shape();
+        if (!fits && m_weights != Weights::Stored) {
+            partner = twinConstant(*m_pair.floatPlan, nameOf(table), *stored, params);
+            fits = partner != nullptr;
+        }
         m_own += fits ? 0 : 1;
         Tensor reals = fits ? *partner : Tensor::of<float>(stored->shape(), dequantized(*stored, params));
         if (m_disturbsOwn && !fits)
