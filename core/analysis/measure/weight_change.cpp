@@ -27,7 +27,7 @@ void eachElement(
 /// Each scale's elements lie beside the float model's by whole steps of their own, the largest of which it returns; 0
 /// where they do not, or where a scale has too few to tell.
 double largestShift(
-    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid)
+    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid, double room)
 {
     constexpr size_t kFewest = 16; // elements of a scale
     std::vector<double> shifts(params.scale.size());
@@ -36,10 +36,11 @@ double largestShift(
         grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
             const size_t s = std::min(scale, params.scale.size() - 1);
             for (size_t i = begin; i < begin + n && params.scale[s] != 0; ++i)
-                use(s, (double(y[i]) - x[i]) / double(params.scale[s]));
+                use(s, (double(y[i]) - x[i]) / double(params.scale[s]),
+                    room * (std::fabs(double(x[i])) + std::fabs(double(y[i]))) / std::fabs(double(params.scale[s])));
         });
     };
-    each([&](size_t s, double steps) {
+    each([&](size_t s, double steps, double) {
         shifts[s] += steps;
         ++counts[s];
     });
@@ -48,7 +49,9 @@ double largestShift(
     if (shifts.size() < 2 || std::ranges::any_of(counts, [](size_t n) { return n > 0 && n < kFewest; }))
         return 0;
     size_t left = 0;
-    each([&](size_t s, double steps) { left += std::fabs(steps - shifts[s]) > kHalfStepAndRoom; });
+    each([&](size_t s, double steps, double ofTypes) {
+        left += std::fabs(steps - shifts[s]) > kHalfStepAndRoom + ofTypes;
+    });
     if (double(left) > kLeftShare * double(x.size()))
         return 0;
     return std::fabs(*std::ranges::max_element(shifts, {}, [](double shift) { return std::fabs(shift); }));
@@ -57,10 +60,13 @@ double largestShift(
 } // namespace
 
 std::optional<WeightChange> weightChange(
-    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid)
+    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid, double room)
 {
     if (params.scale.empty() || !isInteger(params.dtype) || x.empty())
         return std::nullopt;
+    const auto most = [&](double a, double b, double scale) {
+        return kHalfStepAndRoom * std::fabs(scale) + room * (std::fabs(a) + std::fabs(b));
+    };
     const auto few = [&](size_t left) { return double(left) <= kLeftShare * double(x.size()); };
     double xx = 0, xy = 0, steps = 0;
     std::map<double, size_t> codesOfOff; // of elements further away than rounding goes, towards zero
@@ -69,7 +75,7 @@ std::optional<WeightChange> weightChange(
         xx += a * a;
         xy += a * b;
         steps += scale != 0 ? (b - a) / scale : 0; // scales may lie below zero
-        if (std::fabs(b - a) <= kHalfStepAndRoom * std::fabs(scale))
+        if (std::fabs(b - a) <= most(a, b, scale))
             return;
         ++off;
         if (a * b >= 0 && std::fabs(a) > std::fabs(b))
@@ -84,7 +90,7 @@ std::optional<WeightChange> weightChange(
             const double low = scale * (codes.low - zero), high = scale * (codes.high - zero);
             const bool within = low <= high; // a scale below zero turns the ends round
             const double there = std::clamp(expected(a, scale), within ? low : high, within ? high : low);
-            left += std::fabs(b - there) > kHalfStepAndRoom * std::fabs(scale);
+            left += std::fabs(b - there) > most(a, b, scale);
         });
         return left;
     };
@@ -93,11 +99,11 @@ std::optional<WeightChange> weightChange(
         return WeightChange { WeightChange::Kind::Factor, factor };
     if (std::fabs(shift) > kLeastShift && few(unexplained([&](double a, double s) { return a + shift * s; })))
         return WeightChange { WeightChange::Kind::Shift, shift };
-    if (const double largest = largestShift(x, y, params, grid); largest > kLeastShift)
+    if (const double largest = largestShift(x, y, params, grid, room); largest > kLeastShift)
         return WeightChange { WeightChange::Kind::Shifts, largest };
-    const auto most = std::ranges::max_element(codesOfOff, {}, [](const auto& code) { return code.second; });
-    if (most != codesOfOff.end() && few(off - most->second))
-        return WeightChange { WeightChange::Kind::Cut, most->first };
+    const auto end = std::ranges::max_element(codesOfOff, {}, [](const auto& code) { return code.second; });
+    if (end != codesOfOff.end() && few(off - end->second))
+        return WeightChange { WeightChange::Kind::Cut, end->first };
     return std::nullopt;
 }
 
@@ -126,7 +132,7 @@ std::optional<OtherRows> rowsOf(size_t axis, const std::vector<size_t>& off, siz
 } // namespace
 
 std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const float> y, const Shape& shape,
-    const QuantParams& params, const WeightGrid& grid)
+    const QuantParams& params, const WeightGrid& grid, double room)
 {
     if (shape.size() != 2 || params.scale.empty() || !isInteger(params.dtype) || x.empty())
         return std::nullopt;
@@ -137,11 +143,13 @@ std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const flo
     grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
         const double step = std::fabs(params.scale[std::min(scale, params.scale.size() - 1)]);
         const GridEnds ends = gridEnds(params, std::min(scale, params.scale.size() - 1));
-        for (size_t i = begin; i < begin + n; ++i)
-            if (std::fabs(double(y[i]) - x[i]) > kHalfStepAndRoom * step && x[i] >= ends.low && x[i] <= ends.high) {
+        for (size_t i = begin; i < begin + n; ++i) {
+            const double most = kHalfStepAndRoom * step + room * (std::fabs(double(x[i])) + std::fabs(double(y[i])));
+            if (std::fabs(double(y[i]) - x[i]) > most && x[i] >= ends.low && x[i] <= ends.high) {
                 ++byRow[i / columns];
                 ++byColumn[i % columns];
             }
+        }
     });
     auto found = rowsOf(0, byRow, columns);
     return found ? found : rowsOf(1, byColumn, rows);

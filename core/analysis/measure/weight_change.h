@@ -27,14 +27,14 @@ struct OtherRows {
     size_t axis;
     std::vector<int64_t> rows;
 };
-/// Nothing where what is off does not lie in a few rows or columns.
+/// Nothing where what is off does not lie in a few rows or columns. `room`: see roomOfTypes().
 std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const float> y, const Shape& shape,
-    const QuantParams& params, const WeightGrid& grid);
+    const QuantParams& params, const WeightGrid& grid, double room = 0);
 
 /// `x`: the float weight, `y`: what is stored, both in plain order; nothing where none of these explains all elements
 /// but one in a thousand. An element that it moves beyond the codes
 /// is expected at their end.
-std::optional<WeightChange> weightChange(
-    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid);
+std::optional<WeightChange> weightChange(std::span<const float> x, std::span<const float> y, const QuantParams& params,
+    const WeightGrid& grid, double room = 0);
 
 } // namespace qs

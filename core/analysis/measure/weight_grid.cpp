@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/weight_grid.h"
 
+#include "core/analysis/rounding/precision.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -128,8 +129,18 @@ GridEnds gridEnds(const QuantParams& params, size_t scale)
     return { std::min(first, last) - half, std::max(first, last) + half };
 }
 
+double roomOfTypes(std::span<const float> x, const QuantParams& params)
+{
+    for (const Precision p : { Precision::Float16, Precision::BFloat16 }) {
+        const auto isOfType = [p](float v) { return rounded(v, p) == v; };
+        if (std::ranges::all_of(x, isOfType) || std::ranges::all_of(params.scale, isOfType))
+            return roundingOf(p);
+    }
+    return 0;
+}
+
 GridNumbers againstGrid(
-    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid)
+    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid, double room)
 {
     GridNumbers numbers;
     const bool even = isInteger(params.dtype);
@@ -142,14 +153,16 @@ GridNumbers againstGrid(
         for (size_t i = begin; i < begin + n; ++i) {
             const bool inside = !(x[i] < lowest) & !(x[i] > highest);
             const double error = std::fabs(double(y[i]) - x[i]);
+            const double ofTypes = room * (std::fabs(double(x[i])) + std::fabs(double(y[i])));
             numbers.outside += !inside;
             if (even) {
-                numbers.off += inside & (error > tolerance);
+                numbers.off += inside & (error > tolerance + ofTypes);
                 continue;
             }
             const double nearest = std::fabs(nearestOnGrid(params, index, x[i]) - x[i]);
             numbers.idealNoise += nearest * nearest;
-            numbers.off += inside & (error > kBesideNearest * nearest + kFloatRounding * std::fabs(x[i]) + 1e-12);
+            numbers.off
+                += inside & (error > kBesideNearest * nearest + kFloatRounding * std::fabs(x[i]) + ofTypes + 1e-12);
         }
     });
     return numbers;

@@ -55,7 +55,12 @@ struct GridNumbers {
     size_t outside = 0; ///< beyond the range
     size_t off = 0; ///< inside and further from x than rounding goes
 };
-GridNumbers againstGrid(
-    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid);
+/// Relative errors that x and y may have beside that of the codes: of the type that all of x, or all scales, are of,
+/// where that is float16 or bfloat16. The codes may have been made of weights that were not rounded to it, or the other
+/// way about. Else 0.
+double roomOfTypes(std::span<const float> x, const QuantParams& params);
+/// `room`: see roomOfTypes().
+GridNumbers againstGrid(std::span<const float> x, std::span<const float> y, const QuantParams& params,
+    const WeightGrid& grid, double room = 0);
 
 } // namespace qs

@@ -81,15 +81,16 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
     row.params = grid.paramsFor(row.shape, params);
     if (!isInteger(params.dtype) && dtypeBits(params.dtype) > 8)
         return;
-    const GridNumbers numbers = againstGrid(weight.data<float>(), y, params, grid);
+    const double room = roomOfTypes(weight.data<float>(), params);
+    const GridNumbers numbers = againstGrid(weight.data<float>(), y, params, grid, room);
     const auto n = static_cast<double>(weight.count());
     row.idealSqnrDb = powerRatioDb(signal, numbers.idealNoise);
     row.clippedFraction = double(numbers.outside) / n;
     if (numbers.outside < y.size())
         row.offByMoreThanHalfStep = double(numbers.off) / double(y.size() - numbers.outside);
     if (numbers.off > 0) {
-        row.change = weightChange(weight.data<float>(), y, params, grid);
-        row.otherRows = otherRows(weight.data<float>(), y, row.shape, params, grid);
+        row.change = weightChange(weight.data<float>(), y, params, grid, room);
+        row.otherRows = otherRows(weight.data<float>(), y, row.shape, params, grid, room);
     }
     if (isInteger(params.dtype) && dtypeBits(params.dtype) <= 8)
         row.usedCodes = usedCodes(codes, params);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/weight_change.h"
+#include "core/analysis/rounding/precision.h"
 #include "tests/support/tensors.h"
 
 #include <QtTest>
@@ -110,6 +111,38 @@ private slots:
         const auto found = Changed([](double code) { return std::min(code, 30.0); }).found();
         QVERIFY(found && found->kind == WeightChange::Kind::Cut);
         QCOMPARE(found->value, 30.0);
+    }
+
+    void types_data()
+    {
+        QTest::addColumn<bool>("scales");
+        QTest::newRow("float16 weights, codes of float32 ones") << false;
+        QTest::newRow("float32 weights, float16 scales") << true;
+    }
+    /// What a type rounds is neither training nor a wrong scale.
+    void types()
+    {
+        QFETCH(bool, scales);
+        Changed c([](double code) { return code; });
+        const WeightGrid grid({ kChannels, kEach }, c.params);
+        QCOMPARE(roomOfTypes(c.x, c.params), 0.0);
+        QCOMPARE(againstGrid(c.x, c.y, c.params, grid).off, size_t(0));
+        for (size_t i = 0; scales && i < c.y.size();
+             ++i) { // rounded by the scale as it is, multiplied by the stored one
+            const float scale = c.params.scale[i / kEach], stored = rounded(scale, Precision::Float16);
+            c.y[i] = std::nearbyint(c.x[i] / scale) * stored;
+        }
+        for (float& v : scales ? c.params.scale : c.x)
+            v = rounded(v, Precision::Float16);
+        const double room = roomOfTypes(c.x, c.params);
+        QCOMPARE(room, roundingOf(Precision::Float16));
+        QVERIFY(againstGrid(c.x, c.y, c.params, grid).off > 0);
+        QCOMPARE(againstGrid(c.x, c.y, c.params, grid, room).off, size_t(0));
+        // A wrong scale is one in any type.
+        for (float& v : c.y)
+            v *= 1.25f;
+        const auto found = weightChange(c.x, c.y, c.params, grid, room);
+        QVERIFY(found && found->kind == WeightChange::Kind::Factor);
     }
 
     /// Training moves each element by itself.
