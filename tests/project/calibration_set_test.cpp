@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 using namespace qs;
 
@@ -55,6 +56,7 @@ private slots:
     void givenRangesKnowNoSamples();
     void formsWithoutRangesKnowNoSamples();
     void costIsMeasured();
+    void changesAskedFor();
 };
 
 void CalibrationSetTest::sameSamplesJudge()
@@ -187,6 +189,27 @@ void CalibrationSetTest::costIsMeasured()
     QVERIFY(same.ok());
     const Finding* note = findingOf(**same, Rule::CalibrationSet);
     QVERIFY(note && note->severity == Severity::Note && !note->measuredGainDb);
+}
+
+/// Weights and biases that the recipe itself changes are no fault of the file.
+void CalibrationSetTest::changesAskedFor()
+{
+    const auto smooth = [](Recipe& r) { r.smoothQuant = true; };
+    const auto equalize = [](Recipe& r) { r.corrections.equalize = true; };
+    const auto round = [](Recipe& r) { r.corrections.adaround = true; };
+    const auto correct = [](Recipe& r) { r.corrections.biasCorrection = true; };
+    size_t told = 0;
+    for (const auto& change : std::vector<std::function<void(Recipe&)>> { smooth, equalize, round, correct }) {
+        Inputs inputs = byRecipe();
+        change(*inputs.recipe);
+        const SnapshotPtr s = build(inputs);
+        QVERIFY(!findingOf(*s, Rule::WrongBiasScale));
+        const Finding* f = findingOf(*s, Rule::WeightsDiffer);
+        QVERIFY2(!f || f->severity == Severity::Note, f ? f->summary.c_str() : "");
+        told += f ? 1 : 0;
+    }
+    QVERIFY(told > 0);
+    QVERIFY(!findingOf(*build(byRecipe()), Rule::WeightsDiffer));
 }
 
 QTEST_APPLESS_MAIN(CalibrationSetTest)

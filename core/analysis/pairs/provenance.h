@@ -25,6 +25,10 @@ struct CalibrationSet {
 struct Provenance {
     std::vector<LeftInFloat> left; ///< what the quantizer says of nodes that it left as they were
     std::optional<CalibrationSet> calibration; ///< nothing where ranges were given, or none were needed
+    bool movesFactors = false; ///< from one constant to another: SmoothQuant, equalization
+    bool correctsWeights = false; ///< rounds weights, or shifts biases, by what that does to outputs
+    /// Weights and biases are not the float model's, as they are meant to be.
+    bool changesWeights() const { return movesFactors || correctsWeights; }
 };
 
 } // namespace qs

@@ -211,10 +211,34 @@ std::string otherWeightText(const WeightRow& row, bool elements, bool unrelated)
                         : "retrained (quantization-aware), equalized or other weights");
 }
 
+bool isChangedByRecipe(const ComparePair& pair) { return pair.provenance && pair.provenance->changesWeights(); }
+
+/// What the recipe was asked for is no fault.
+void tellChangedByRecipe(const Comparison& c, std::vector<Finding>& found)
+{
+    const auto other = [](const WeightRow& row) { return row.offByMoreThanHalfStep.value_or(0) > kDifferingShare; };
+    const auto count = std::ranges::count_if(c.weights, other);
+    if (count == 0)
+        return;
+    Finding f = makeFinding(Rule::WeightsDiffer);
+    f.severity = Severity::Note;
+    f.cause = "recipe";
+    f.title = "The recipe changes weights";
+    f.summary
+        = fmt::format("{} of {} weights and biases are further from the float model's than rounding to the nearest "
+                      "code moves them. The recipe asks for that: it moves factors between constants (SmoothQuant, "
+                      "equalization), or rounds or corrects them by what that does to outputs.",
+            count, c.weights.size());
+    f.remedy = "Nothing has to be done; what is told of single weights compares other numbers.";
+    found.push_back(std::move(f));
+}
+
 } // namespace
 
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    if (isChangedByRecipe(pair))
+        return tellChangedByRecipe(c, found);
     const Graph& graph = pair.floatPlan->graph();
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
@@ -331,6 +355,8 @@ bool makesMostNoise(const Comparison& c, const WeightRow& row)
 
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    if (isChangedByRecipe(pair))
+        return;
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         if (!row.bias || row.params.scale.empty() || (c.network && c.network->rearranged))

@@ -80,11 +80,13 @@ double madeByBias(const Node& node, const std::string& type, double power, const
 /// Mean squared error at the node's output. Rounding errors of different elements have nothing to do with each other,
 /// so the power of a sum of products is the sum of their powers.
 Number madeByWeight(
-    const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight, NodeId reader)
+    const ComparePair& pair, const Comparison& c, const RowOfValue& rows, const WeightRow& weight, NodeId reader)
 {
+    const Graph& graph = pair.floatPlan->graph();
     const Node& node = graph.node(reader);
     const std::string type = floatOpType(node);
-    if (c.network && c.network->rearranged && weight.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+    const bool moved = (c.network && c.network->rearranged) || (pair.provenance && pair.provenance->movesFactors);
+    if (moved && weight.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
         return std::nullopt; // factors have moved to its input
     if (!weight.similarity.rmse)
         return 0.0;
@@ -120,14 +122,13 @@ void moveFromInherited(const Number& made, NoiseSplit& noise)
 
 void splitWeightNoise(const ComparePair& pair, Comparison& c)
 {
-    const Graph& graph = pair.floatPlan->graph();
     const RowOfValue rows(c.activations);
     std::map<NodeId, Number> byFloatNode, byQuantNode;
     for (const WeightRow& weight : c.weights) {
         if (!weight.floatValue.valid()) // in a body
             continue;
         for (const Reader& reader : readersOf(pair, c, weight)) {
-            const Number made = madeByWeight(graph, c, rows, weight, reader.floatNode);
+            const Number made = madeByWeight(pair, c, rows, weight, reader.floatNode);
             for (Number* sum : { &byFloatNode.try_emplace(reader.floatNode, 0.0).first->second,
                      &byQuantNode.try_emplace(reader.quantNode, 0.0).first->second })
                 *sum = *sum && made ? Number(**sum + *made) : Number();

@@ -33,6 +33,21 @@ void fillCurve(
 
 } // namespace
 
+namespace {
+
+Provenance provenanceOf(const Quantization& made)
+{
+    const Recipe& recipe = made.recipe;
+    const bool weightOnly = recipe.format == RecipeFormat::WeightOnly;
+    Provenance provenance { made.left, {} };
+    provenance.movesFactors = recipe.smoothQuant || recipe.corrections.equalize;
+    provenance.correctsWeights = recipe.corrections.adaround || recipe.corrections.biasCorrection
+        || (weightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq);
+    return provenance;
+}
+
+} // namespace
+
 std::vector<std::string> rangesFromSamples(const Quantization& made)
 {
     std::vector<std::string> tensors;
@@ -45,7 +60,7 @@ std::vector<std::string> rangesFromSamples(const Quantization& made)
 Provenance provenanceOf(
     const Quantization& made, const std::shared_ptr<const DataSource>& calibration, const DataSource* judged)
 {
-    Provenance provenance { made.left, {} };
+    Provenance provenance = provenanceOf(made);
     if (!made.calibrated || !made.kept || !calibration)
         return provenance;
     const std::vector<std::string> tensors = rangesFromSamples(made);
