@@ -41,6 +41,18 @@ private slots:
         QVERIFY(compareHtml(s, {}).find("OPTIONS -o MENDED.onnx") != std::string::npos);
     }
 
+    /// Above a histogram of both.
+    void pagesSayWhoseValuesAreClipped()
+    {
+        Snapshot s = *fake::comparison({});
+        for (ActivationRow& row : s.comparison->activations) {
+            row.clippedFraction = 0.125;
+            row.floatClippedFraction = 0.875;
+            row.floatHistogram.add(1.F);
+        }
+        QVERIFY(compareHtml(s, {}).find("clipped 12.5 %, of the float data 87.5 %") != std::string::npos);
+    }
+
     void kernelsHaveTheirShare()
     {
         Snapshot s = *fake::comparison({});

@@ -175,8 +175,9 @@ std::string histograms(const Comparison& c)
             break;
         out += "<div><h3>" + escaped(row.name) + "</h3><p class=\"muted\">"
             + shown(text::decibelUnit(row.accumulated.sqnrDb, row.accumulated.exact)) + " &#183; range "
-            + shown(text::range(row.range)) + " &#183; clipped " + shown(text::percent(row.clippedFraction)) + "</p>"
-            + html::histogram(row) + "</div>\n";
+            + shown(text::range(row.range)) + " &#183; clipped " + shown(text::percent(row.clippedFraction))
+            + (row.floatClippedFraction ? ", of the float data " + shown(text::percent(row.floatClippedFraction)) : "")
+            + "</p>" + html::histogram(row) + "</div>\n";
     }
     return drawn == 0 ? std::string("<p class=\"muted\">no values</p>\n") : out + "</div>\n";
 }
