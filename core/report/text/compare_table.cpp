@@ -360,7 +360,7 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + weightsTable(c, info.verbose);
     out += matchingText(s, info.verbose);
     out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, "
-           "weights, inherited = shares of the noise; clipped = of the quantized model's own values\n";
+           "weights, inherited = shares of the noise\nclipped = of the quantized model's own values\n";
     out += "load " + text::milliseconds(s.timing.loadMs) + ", match " + text::milliseconds(s.timing.matchMs) + ", run "
         + text::milliseconds(s.timing.runMs) + ", peak memory " + text::bytes(info.peakMemoryBytes) + "\n";
     return out;
