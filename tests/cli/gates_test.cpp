@@ -73,10 +73,6 @@ private slots:
         QCOMPARE(good.out.count("missed: "), 0);
         QVERIFY2(complaint(bad, 1).isEmpty(), bad.err.constData());
         QVERIFY(bad.out.contains("missed: "));
-        if (const auto count = bad.out.count("missed: "); count > 1) // they stand there
-            QCOMPARE(bad.err.trimmed().split('\n').last(),
-                QByteArray::number(count).prepend("error: ")
-                    + " limits are missed; see the lines that begin with `missed:`");
         for (const QString& text : missed)
             QVERIFY2(bad.out.contains(text.toUtf8()), bad.out.constData());
     }
