@@ -4,6 +4,7 @@
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/rounding/precision.h"
 #include "core/analysis/rounding/relative_distance.h"
+#include "core/match/graph/canonical.h"
 #include "core/qdq/name_tails.h"
 #include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
