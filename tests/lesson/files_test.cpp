@@ -235,6 +235,10 @@ void LessonFilesTest::filesThatAreNone()
     QDir(empty.path()).mkdir("lesson.md");
     QVERIFY(said(empty).contains("'lesson.md' is no file"));
     QVERIFY(!readLesson("/nowhere", kExamples, 1).ok());
+    // Nobody can correct the lesson for that.
+    const auto alone = readLesson(WrittenLesson(lessonJson(kStep), kMarkdown).folder(), "/nowhere", 1);
+    QVERIFY(!alone.ok() && alone.issue().what.find("examples that came with the program") != std::string::npos);
+    QVERIFY(alone.issue().remedy.find("correct") == std::string::npos);
 }
 
 void LessonFilesTest::picturesInside()

@@ -10,12 +10,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <string_view>
 
 namespace qs {
 
 namespace {
 
 constexpr size_t kMostSteps = 50, kMostModels = 20, kMostOwn = 6;
+constexpr std::string_view kWholeProgram = "install the program with its examples"; ///< the lesson is right
 
 bool isLessonId(const std::string& id)
 {
@@ -27,6 +30,13 @@ bool isLessonId(const std::string& id)
 std::string pathOf(LessonFields& in, const char* key, const std::string& path, const LessonFile& file)
 {
     const bool example = path.starts_with("example:");
+    std::error_code error;
+    if (example && !std::filesystem::is_directory(file.examples, error)) {
+        if (!in.issue())
+            in.issue() = badInput("needs the examples that came with the program, which are not beside it", {},
+                std::string(kWholeProgram));
+        return {};
+    }
     auto found = example ? pathWithin(file.examples, path.substr(8)) : pathWithin(file.folder, path);
     if (!found.ok())
         in.fail(key, "is wrong: " + found.issue().what);
@@ -191,7 +201,8 @@ Status checkStepTexts(const Lesson& lesson, const LessonFile& file)
 Issue inFile(Issue issue, const LessonFile& file, const char* name)
 {
     issue.file = file.folder + "/" + name;
-    issue.remedy = "correct it; docs/lessons.md says what a lesson may hold";
+    if (issue.remedy != kWholeProgram)
+        issue.remedy = "correct it; docs/lessons.md says what a lesson may hold";
     return issue;
 }
 
