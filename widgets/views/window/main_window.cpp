@@ -43,7 +43,6 @@
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFileInfo>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -343,15 +342,6 @@ void MainWindow::showEvent(QShowEvent* event)
 {
     QMainWindow::showEvent(event);
     showDocks();
-}
-
-/// Escape, which nothing else had a use for.
-void MainWindow::keyPressEvent(QKeyEvent* event)
-{
-    if (event->key() == Qt::Key_Escape && m_errorBar->isVisible())
-        m_errorBar->hide();
-    else
-        QMainWindow::keyPressEvent(event);
 }
 
 void MainWindow::showDocks()

@@ -3,6 +3,7 @@
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
 #include "widgets/views/agent/agent_chip.h"
+#include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
@@ -18,6 +19,7 @@
 #include "widgets/views/window/panel_cycle.h"
 #include "widgets/views/window/start_page.h"
 
+#include <QKeyEvent>
 #include <QMenu>
 #include <QStatusBar>
 
@@ -97,6 +99,15 @@ void MainWindow::showSetting(const std::string& path)
     m_layout->raise(QStringLiteral("what-if"));
     if (auto* form = findChild<RecipeForm*>())
         form->goTo(path);
+}
+
+/// Escape, which nothing else had a use for.
+void MainWindow::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Escape && m_errorBar->isVisible())
+        m_errorBar->hide();
+    else
+        QMainWindow::keyPressEvent(event);
 }
 
 } // namespace qs

@@ -18,6 +18,9 @@ constexpr int kLeastShareWide = 230, kLeastShareHigh = 150; ///< pixels: less is
 
 int along(Qt::Orientation o, QSize size) { return o == Qt::Horizontal ? size.width() : size.height(); }
 
+/// What that size of one window is in another; a kept layout may say any number.
+int shareOf(int size, int window, int other) { return int(qint64(size) * other / window); }
+
 bool isInPlace(const QDockWidget& dock) { return !dock.isHidden() && !dock.isFloating(); }
 
 /// Behind another tab a dock lies outside of the window.
@@ -90,7 +93,7 @@ void DockSizes::take(Qt::Orientation o, int window, bool whatever)
     }
     for (auto it = now.begin(); it != now.end(); ++it)
         if (!w.sizes.contains(it.key()))
-            w.sizes[it.key()] = it.value() * w.window / window;
+            w.sizes[it.key()] = shareOf(it.value(), window, w.window);
 }
 
 void DockSizes::give(Qt::Orientation o)
@@ -105,7 +108,7 @@ void DockSizes::give(Qt::Orientation o)
     for (QDockWidget* dock : fronts())
         if (const int size = w.sizes.value(dock->objectName()); size > 0) {
             docks << dock;
-            sizes << std::max(size * window / w.window, std::min(size, least));
+            sizes << std::max(shareOf(size, w.window, window), std::min(size, least));
         }
     m_giving = true;
     m_window.resizeDocks(docks, sizes, o);
