@@ -4,6 +4,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/match/graph/channel_steps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -11,12 +12,19 @@ namespace qs {
 
 namespace {
 
-constexpr double kAlike = 0.5; ///< cosine
+constexpr double kAlike = 0.5; ///< cosine, of either sign: a scale may be negative
 
 double bestLikeness(const GraphPair& g, NodeId f, NodeId q, const std::vector<float>& a, const std::vector<float>& b)
 {
     const auto shapeA = g.f.weightShape(f), shapeB = g.q.weightShape(q);
-    return shapeA && shapeB ? weightLikeness(a, b, *shapeA, *shapeB).cosine : 0;
+    return shapeA && shapeB ? std::fabs(weightLikeness(a, b, *shapeA, *shapeB).cosine) : 0;
+}
+
+/// Of which no one can tell whose they are: there are none, or a broken scale has made infinities or zeros of them.
+bool saysNothing(const std::vector<float>& weight)
+{
+    return std::ranges::all_of(weight, [](float w) { return w == 0; })
+        || !std::ranges::all_of(weight, [](float w) { return std::isfinite(w); });
 }
 
 /// The float weight with what the other file has taken into it, or out of it.
@@ -68,7 +76,7 @@ Status checkOneNetwork(const GraphPair& g, const Correspondence& found, const st
             continue;
         ++paired;
         const auto a = g.f.weight(NodeId(n)), b = g.q.weight(it->second);
-        alike += b.empty() || bestLikeness(g, NodeId(n), it->second, a, b) > kAlike
+        alike += saysNothing(b) || bestLikeness(g, NodeId(n), it->second, a, b) > kAlike
             || bestLikeness(g, NodeId(n), it->second, foldedWeight(g, NodeId(n), it->second), b) > kAlike;
     }
     const std::string remedy = "give the float model that this file was quantized from";

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace qs;
 using namespace qs::test;
@@ -28,6 +29,8 @@ private slots:
     void pairsScaledSums();
     void pairsBlockWeights();
     void refusesAnotherNetwork();
+    void opensBrokenScales_data();
+    void opensBrokenScales();
     void listsUnmatched();
     void likenessOfWeights();
 };
@@ -416,6 +419,39 @@ void MatchTests::refusesAnotherNetwork()
     const auto b = alignOf(f, without);
     QVERIFY(!b.ok());
     QVERIFY2(sentence(b).contains("another network"), qPrintable(sentence(b)));
+}
+
+void MatchTests::opensBrokenScales_data()
+{
+    QTest::addColumn<float>("scale");
+    QTest::newRow("infinite") << std::numeric_limits<float>::infinity();
+    QTest::newRow("not a number") << std::numeric_limits<float>::quiet_NaN();
+    QTest::newRow("zero") << 0.0f;
+    QTest::newRow("negative") << -0.02f;
+}
+
+/// Who debugs a file with a scale like that wants to be told of it, not of another network.
+void MatchTests::opensBrokenScales()
+{
+    QFETCH(const float, scale);
+    const std::vector<float> weight = normals(72, 79);
+    const auto chain = [&](SmallModel& model, const char* read) {
+        return model.input("x", { 1, 2, 5, 5 })
+            .node("Conv", { "x", read }, { "c" }, kPads)
+            .node("Relu", { "c" }, { "y" })
+            .output("y")
+            .finish();
+    };
+    SmallModel plain("f.onnx"), coded("q.onnx");
+    plain.constant("w", Tensor::of<float>(kWeight, weight));
+    std::vector<int8_t> codes;
+    for (const float w : weight)
+        codes.push_back(int8_t(std::clamp(std::round(w / 0.02f), -127.0f, 127.0f)));
+    coded.constant("wq", Tensor::of<int8_t>(kWeight, codes))
+        .constant("s", Tensor::of<float>({}, { scale }))
+        .node("DequantizeLinear", { "wq", "s" }, { "wd" });
+    const auto a = alignOf(chain(plain, "w"), chain(coded, "wd"));
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
 }
 
 void MatchTests::listsUnmatched()
