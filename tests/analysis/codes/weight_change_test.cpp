@@ -136,11 +136,12 @@ private slots:
             v = rounded(v, Precision::Float16);
         const double room = roomOfTypes(c.x, c.params);
         QCOMPARE(room, roundingOf(Precision::Float16));
-        QVERIFY(againstGrid(c.x, c.y, c.params, grid).off > 0);
+        QVERIFY(scales || againstGrid(c.x, c.y, c.params, grid).off > 0);
         QCOMPARE(againstGrid(c.x, c.y, c.params, grid, room).off, size_t(0));
         // A wrong scale is one in any type.
-        for (float& v : c.y)
-            v *= 1.25f;
+        for (std::vector<float>* values : { &c.y, &c.params.scale })
+            for (float& v : *values)
+                v *= 1.25f;
         const auto found = weightChange(c.x, c.y, c.params, grid, room);
         QVERIFY(found && found->kind == WeightChange::Kind::Factor);
     }
