@@ -72,9 +72,11 @@ Lost lostBy(const Tensor& a, const Tensor& b)
     return lost;
 }
 
-/// The first tells more than the second.
+/// The first tells more than the second. Of two overflows the second stays.
 bool tellsMore(const NetworkDistance& a, const NetworkDistance& b)
 {
+    if (a.overflow && b.overflow)
+        return false;
     const auto rank = [](const NetworkDistance& d) {
         return std::tuple(d.apart() && !d.overflow, d.overflow.has_value(), d.apart(), d.hidden, d.beyond());
     };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/measure_models.h"
 
-#include "core/analysis/bypass/network_proof.h"
-#include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/lockstep/lockstep.h"
 #include "core/analysis/lockstep/proof_samples.h"
 #include "core/analysis/lockstep/remembered_feeds.h"
@@ -166,15 +164,10 @@ private:
     {
         if (!m_options.prove || m_feeds.first > 0 || m_feeds.count == 0)
             return {};
+        const auto read = [&](size_t index) { return feed(index); };
         QS_TRY(
             const CarriedState before, CarriedState::make(m_pair.floatPlan, m_options.carry, m_data.initialStates()));
-        const auto read = [&](size_t index) { return feed(index); };
-        QS_TRY(std::vector<ProofSample> samples, proofSamples(m_measured, m_feeds.count, read));
-        for (ProofSample& sample : samples)
-            sample.inputs = before.inputs(sample.inputs); // with the state before the first sample
-        m_measured.proof = proveNetwork(m_pair, samples, m_work);
-        m_measured.restored = restoredOutput(m_pair, m_measured.pairs, samples.front().inputs, m_work);
-        return {};
+        return proveMeasured(m_pair, before, m_feeds.count, read, m_measured, m_work);
     }
 
     const ComparePair& m_pair;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/proof_samples.h"
 
+#include "core/analysis/bypass/restored_activations.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -52,8 +53,8 @@ public:
     Result<std::vector<ProofSample>> choose()
     {
         QS_CHECK(takeFirst());
-        QS_CHECK(take(most(&SampleChooser::nonFiniteAt)));
-        QS_CHECK(take(most(&SampleChooser::errorAt)));
+        QS_CHECK(take(firstSpoiled()));
+        QS_CHECK(take(worst()));
         QS_CHECK(takeUnlike());
         return std::move(m_samples);
     }
@@ -90,40 +91,43 @@ private:
         return {};
     }
 
-    /// Calls each(sums) for this feed's samples in a table of so many rows.
-    void eachSum(size_t index, const std::vector<PairSums>& sums, auto each) const
-    {
-        for (size_t row = 0; row * m_measured.samples < sums.size(); ++row)
-            for (size_t s = index * m_each; s < (index + 1) * m_each; ++s)
-                each(sums[row * m_measured.samples + s]);
-    }
-
     /// Largest noise over signal of any output.
     double errorAt(size_t index) const
     {
         double largest = 0;
-        eachSum(index, m_measured.outputSums, [&](const PairSums& s) {
-            if (s.xx > 0)
-                largest = std::max(largest, s.ee / s.xx);
-        });
+        for (size_t row = 0; row * m_measured.samples < m_measured.outputSums.size(); ++row)
+            for (size_t s = index * m_each; s < (index + 1) * m_each; ++s)
+                if (const PairSums& sums = m_measured.outputSums[row * m_measured.samples + s]; sums.xx > 0)
+                    largest = std::max(largest, sums.ee / sums.xx);
         return largest;
     }
 
-    double nonFiniteAt(size_t index) const
-    {
-        double count = 0;
-        eachSum(index, m_measured.sums, [&](const PairSums& s) { count += double(s.nonFinite); });
-        return count;
-    }
-
-    /// The first feed that was taken, or the first of those that have most, where that is more.
-    size_t most(double (SampleChooser::*number)(size_t) const) const
+    size_t worst() const
     {
         size_t found = m_taken[0];
         for (size_t index = 0; index < m_feeds; ++index)
-            if ((this->*number)(index) > (this->*number)(found))
+            if (errorAt(index) > errorAt(found))
                 found = index;
         return found;
+    }
+
+    /// Where a value has numbers that are not finite, and more of them than on the feed that was taken: of the first
+    /// such value in the network. What is behind it follows.
+    size_t firstSpoiled() const
+    {
+        const size_t samples = m_measured.samples;
+        for (size_t row = 0; samples > 0 && row * samples < m_measured.sums.size(); ++row) {
+            const auto count = [&](size_t index) {
+                uint64_t sum = 0;
+                for (size_t s = index * m_each; s < (index + 1) * m_each; ++s)
+                    sum += m_measured.sums[row * samples + s].nonFinite;
+                return sum;
+            };
+            for (size_t index = 0; index < m_feeds; ++index)
+                if (count(index) > count(m_taken[0]))
+                    return index;
+        }
+        return m_taken[0];
     }
 
     Status takeUnlike()
@@ -163,6 +167,17 @@ Result<std::vector<ProofSample>> proofSamples(
     const Measured& measured, size_t feeds, const std::function<Result<Feed>(size_t)>& feed)
 {
     return SampleChooser(measured, feeds, feed).choose();
+}
+
+Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t feeds,
+    const std::function<Result<Feed>(size_t)>& feed, Measured& measured, const WorkContext& work)
+{
+    QS_TRY(std::vector<ProofSample> samples, proofSamples(measured, feeds, feed));
+    for (ProofSample& sample : samples)
+        sample.inputs = before.inputs(sample.inputs);
+    measured.proof = proveNetwork(pair, samples, work);
+    measured.restored = restoredOutput(pair, measured.pairs, samples.front().inputs, work);
+    return {};
 }
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #include "core/project/shards/shards.h"
 
 #include "core/analysis/compare.h"
+#include "core/analysis/lockstep/proof_samples.h"
 #include "core/analysis/measure/measured_state.h"
 #include "core/analysis/pairs/pair_plan.h"
 #include "core/analysis/rows/weight_rows.h"
@@ -297,8 +298,32 @@ private:
         return {};
     }
 
+    /// The first shard proved the network on its own samples; all together choose others, as one run does. Where the
+    /// samples are not here, what it told has to do.
+    Status proveOnAll()
+    {
+        if (m_measured.empty() || !m_measured.front()->proof
+            || !std::ranges::all_of(m_measured.front()->done, [](uint8_t done) { return done != 0; }))
+            return {};
+        Inputs inputs = inputsOf(0);
+        inputs.data = request(located(m_header.data), located(m_header.preprocess));
+        const auto opened = buildSnapshot(
+            inputs, std::make_shared<const Snapshot>(m_snapshots.front()), m_work.progress, m_work.cancel);
+        const auto data = opened.ok() ? (*opened)->data : nullptr;
+        const auto identity = data ? dataIdentity(*data) : Result<Hash128>(cancelled());
+        if (!identity.ok() || *identity != m_header.dataIdentity)
+            return {};
+        const auto feed = [&](size_t index) { return data->feed(index); };
+        for (size_t i = 0; i < m_measured.size(); ++i) {
+            QS_TRY(const CarriedState before, CarriedState::make(m_pairs[i].floatPlan, {}, data->initialStates()));
+            QS_CHECK(proveMeasured(m_pairs[i], before, data->feeds(), feed, *m_measured[i], m_work));
+        }
+        return {};
+    }
+
     Result<std::vector<SnapshotPtr>> finish()
     {
+        QS_CHECK(proveOnAll());
         std::vector<SnapshotPtr> done;
         for (size_t i = 0; i < m_snapshots.size(); ++i) {
             Snapshot& s = m_snapshots[i];

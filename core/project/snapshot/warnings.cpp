@@ -137,7 +137,8 @@ std::optional<std::string> nonFiniteWarning(const Comparison& c)
     return "tensor '" + first->name
         + "' has values that are not finite (NaN or infinity): " + std::to_string(first->accumulated.nonFinite)
         + " of them, and " + std::to_string(std::ranges::count_if(c.activations, spoiled) - 1)
-        + " other tensors have some, too; all numbers leave them out; check the data";
+        + " other tensors have some, too; all numbers leave them out"
+        + (c.network && c.network->distance.overflow ? "" : "; check the data");
 }
 
 } // namespace qs
