@@ -124,6 +124,7 @@ private:
         m_state.applied.corrections.equalize = true;
         m_state.applied.corrections.equalizeClips = m_inputs.recipe.corrections.equalizeClips;
         report.name = "equalization";
+        report.movesFactors = true;
         report.changes = counted(made.pairs, "pair") + " of layers brought to equal ranges";
         if (!made.clips.empty())
             report.notes.push_back(counted(made.clips.size(), "Clip") + " between layers (" + made.clips.front()
@@ -147,6 +148,7 @@ private:
         m_state.applied.smoothQuant = true;
         m_state.recipe.exclude.insert(m_state.recipe.exclude.end(), made.added.begin(), made.added.end());
         report.name = "SmoothQuant";
+        report.movesFactors = true;
         report.changes = counted(made.inputs, "input") + " smoothed, " + std::to_string(made.folded)
             + " of them without a new node";
         if (!made.nowhere.empty())

@@ -37,12 +37,11 @@ namespace {
 
 Provenance provenanceOf(const Quantization& made)
 {
-    const Recipe& recipe = made.recipe;
-    const bool weightOnly = recipe.format == RecipeFormat::WeightOnly;
     Provenance provenance { made.left, {} };
-    provenance.movesFactors = recipe.smoothQuant || recipe.corrections.equalize;
-    provenance.correctsWeights = recipe.corrections.adaround || recipe.corrections.biasCorrection
-        || (weightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq);
+    for (const CorrectionReport& correction : made.corrections)
+        (correction.movesFactors ? provenance.movesFactors : provenance.correctsWeights) = true;
+    if (made.recipe.format == RecipeFormat::WeightOnly && made.recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq)
+        provenance.correctsWeights = true;
     return provenance;
 }
 
