@@ -222,6 +222,8 @@ private slots:
     void saysWhyNot();
     void rangesStandForThemselves();
     void namesOtherFunctions();
+    void namesOtherDefaults();
+    void namesErfForTanh();
 };
 
 void ProofFormTests::tellsNetworks_data()
@@ -285,6 +287,64 @@ void ProofFormTests::namesOtherFunctions()
     const NetworkVerdict gelus = verdictOn(pairOf(gelu("Gelu"), gelu("FastGelu")), sample);
     QCOMPARE(gelus.otherFunctions.size(), size_t(1));
     QVERIFY2(gelus.otherFunctions[0].find("FastGelu 'n_y'") != std::string::npos, gelus.otherFunctions[0].c_str());
+}
+
+/// What an attribute says where the other file does not have it, or has it in a node that does more.
+void ProofFormTests::namesOtherDefaults()
+{
+    const std::vector<Tensor> sample { Tensor::of<float>({ 1, 2, 8 }, uniform(16, 3, -3, 3)) };
+    const auto attention = [](const std::vector<SmallModel::Attribute>& attributes) {
+        SmallModel m("f");
+        m.input("x", { 1, 2, 8 });
+        m.node("MultiHeadAttention", { "x", "x", "x" }, { "y" }, attributes, kMicrosoftDomain);
+        return m.output("y").finish();
+    };
+    const auto others
+        = [&](const Prepared& f, const Prepared& q) { return verdictOn(pairOf(f, q), sample).otherFunctions; };
+    const Prepared plain = attention({ { "num_heads", int64_t(2) } });
+    const auto scaled = others(plain, attention({ { "num_heads", int64_t(2) }, { "scale", 0.125f } }));
+    QVERIFY2(scaled.size() == 1 && scaled[0].find("scale 0.125, in the float model 0.5") != std::string::npos,
+        scaled.empty() ? "" : scaled[0].c_str());
+    QVERIFY(others(plain, attention({ { "num_heads", int64_t(2) }, { "scale", 0.5f } })).empty());
+    const auto masked = others(plain, attention({ { "num_heads", int64_t(2) }, { "mask_filter_value", -1.f } }));
+    QVERIFY(
+        masked.size() == 1 && masked[0].find("mask_filter_value -1, in the float model -1e+04") != std::string::npos);
+
+    const auto norm = [](bool fused, float epsilon) {
+        SmallModel m("f");
+        m.input("x", { 1, 2, 8 }).constant("g", Tensor::of<float>({ 8 }, uniform(8, 5)));
+        if (fused)
+            m.node("SkipLayerNormalization", { "x", "x", "g" }, { "y", "mean", "deviation", "a" },
+                { { "epsilon", epsilon } }, kMicrosoftDomain);
+        else
+            m.node("Add", { "x", "x" }, { "a" })
+                .node("LayerNormalization", { "a", "g" }, { "y" }, { { "epsilon", epsilon } });
+        return m.output("y").finish();
+    };
+    const auto epsilon = others(norm(false, 1e-5f), norm(true, 0.5f));
+    QCOMPARE(epsilon.size(), size_t(1));
+    QVERIFY2(epsilon[0].find("epsilon 0.5, in the float model 1e-05") != std::string::npos, epsilon[0].c_str());
+    QVERIFY(others(norm(false, 1e-5f), norm(true, 1e-5f)).empty());
+}
+
+/// Gelu by Tanh, step by step, in the float model.
+void ProofFormTests::namesErfForTanh()
+{
+    const auto gelu = [](bool tanh) {
+        SmallModel m("f");
+        m.input("x", { 2, 4 }).constant("half", Tensor::scalar(0.5f)).constant("one", Tensor::scalar(1.f));
+        m.constant("three", Tensor::scalar(3.f)).constant("c", Tensor::scalar(0.044715f));
+        m.constant("k", Tensor::scalar(tanh ? 0.7978846f : 0.7071068f));
+        m.node("Pow", { "x", "three" }, { "x3" }).node("Mul", { "x3", "c" }, { "cx3" });
+        m.node("Add", { "x", "cx3" }, { "sum" }).node("Mul", { tanh ? "sum" : "x", "k" }, { "a" });
+        m.node(tanh ? "Tanh" : "Erf", { "a" }, { "t" }).node("Add", { "t", "one" }, { "u" });
+        return m.node("Mul", { "x", "u" }, { "v" }).node("Mul", { "v", "half" }, { "y" }).output("y").finish();
+    };
+    const std::vector<Tensor> sample { Tensor::of<float>({ 2, 4 }, uniform(8, 3, -3, 3)) };
+    const NetworkVerdict verdict = verdictOn(pairOf(gelu(true), gelu(false)), sample);
+    QVERIFY(std::ranges::any_of(verdict.otherFunctions, [](const std::string& text) {
+        return text.find("Erf 'n_t' computes Gelu by Erf; the float model computes it by Tanh") != std::string::npos;
+    }));
 }
 
 QTEST_GUILESS_MAIN(ProofFormTests)

@@ -92,8 +92,37 @@ std::optional<Setting> epsilonWithout(const std::string& type)
     return it == defaults.end() ? std::nullopt : std::optional(Setting { { it->second }, {}, false });
 }
 
-std::optional<Setting> settingOf(const Node& node, const Looked& looked)
+/// Where attention does not say its mask's value.
+std::optional<Setting> maskValueWithout(const std::string& type)
 {
+    constexpr std::array<std::string_view, 3> kMasking { "Attention", "MultiHeadAttention",
+        "DecoderMaskedSelfAttention" };
+    constexpr double kMasked = -10000;
+    return std::ranges::find(kMasking, type) == kMasking.end() ? std::nullopt
+                                                               : std::optional(Setting { { kMasked }, {}, false });
+}
+
+/// Scores are divided by the root of the size of a head where nothing else is said.
+std::optional<Setting> scaleWithout(const Plan& plan, NodeId id)
+{
+    const Node& node = plan.graph().node(id);
+    const std::string type = floatOpType(node);
+    const bool separate = type == "MultiHeadAttention"; // its query has the sizes, else the result
+    const bool known = separate || type == "GroupQueryAttention" || (type == "Attention" && !node.domain.empty());
+    const bool has = separate ? node.hasInput(0) && node.hasInput(1) : node.hasOutput(0);
+    const auto heads = double(node.attributes.integer("num_heads", 0));
+    if (!known || !has || heads <= 0 || node.attributes.has("qkv_hidden_sizes"))
+        return std::nullopt;
+    const auto& dims = plan.facts().of(separate ? node.inputs[0] : node.outputs[0]).dims;
+    constexpr size_t kAxes = 3; // batch, positions, heads x size
+    if (!dims || dims->size() != kAxes || !dims->back().known() || dims->back().value <= 0)
+        return std::nullopt;
+    return Setting { { 1 / std::sqrt(double(dims->back().value) / heads) }, {}, false };
+}
+
+std::optional<Setting> settingOf(const Plan& plan, NodeId id, const Looked& looked)
+{
+    const Node& node = plan.graph().node(id);
     const std::string name(looked.name);
     if (const auto* i = node.attributes.get<int64_t>(name))
         return Setting { { double(*i) }, {}, false };
@@ -105,6 +134,10 @@ std::optional<Setting> settingOf(const Node& node, const Looked& looked)
         return Setting { { list->begin(), list->end() }, {}, true };
     if (looked.name == "epsilon")
         return epsilonWithout(floatOpType(node));
+    if (looked.name == "mask_filter_value")
+        return maskValueWithout(floatOpType(node));
+    if (looked.name == "scale")
+        return scaleWithout(plan, id);
     return std::nullopt;
 }
 
@@ -126,17 +159,34 @@ public:
     {
     }
 
-    NodeId partnerOf(NodeId quantNode) const { return m_partners.of(quantNode); }
+    /// What a normalization adds before has a partner of its own: the one that is meant makes the first result.
+    NodeId partnerOf(NodeId quantNode) const
+    {
+        const Graph &f = m_pair.floatPlan->graph(), &q = m_pair.quantPlan->graph();
+        const Node& node = q.node(quantNode);
+        if (node.opType.starts_with("Skip") && node.opType.ends_with("Normalization") && node.hasOutput(0)) {
+            const auto& values = m_pair.alignment->values;
+            const auto pair = std::ranges::find(values, node.outputs[0], &ValuePair::quantValue);
+            const ValueId made = pair != values.end() ? pair->floatValue : f.findValue(q.value(node.outputs[0]).name);
+            if (made.valid() && f.value(made).producer.valid())
+                return f.value(made).producer;
+        }
+        return m_partners.of(quantNode);
+    }
 
     void compare(NodeId floatNode, NodeId quantNode, AttributeKind kind, std::vector<std::string>& found) const
     {
         const Node &f = m_pair.floatPlan->graph().node(floatNode), &q = m_pair.quantPlan->graph().node(quantNode);
-        if ((f.attributes.empty() && q.attributes.empty()) || floatOpType(q) != floatOpType(f))
+        const bool alike = floatOpType(q) == floatOpType(f);
+        if ((f.attributes.empty() && q.attributes.empty()) || (!alike && !normalizeAlike(f, q)))
             return;
         for (const Looked& looked : kLooked) {
+            if (!alike && looked.name != "epsilon")
+                continue;
             if (looked.kind != kind || (looked.name == "pads" && (padsItself(f) || padsItself(q))))
                 continue;
-            auto own = settingOf(q, looked), theirs = settingOf(f, looked);
+            auto own = settingOf(*m_pair.quantPlan, quantNode, looked),
+                 theirs = settingOf(*m_pair.floatPlan, floatNode, looked);
             if (!own && !theirs)
                 continue;
             if ((!own || !theirs) && looked.missing == Missing::Unknown)
@@ -153,6 +203,19 @@ public:
     }
 
 private:
+    /// One adds before it normalizes, too.
+    static bool normalizeAlike(const Node& f, const Node& q)
+    {
+        const auto kindOf = [](const Node& node) {
+            const std::string type = floatOpType(node);
+            const bool mean = type == "LayerNormalization" || type == "SkipLayerNormalization";
+            const bool square = type == "SimplifiedLayerNormalization" || type == "SkipSimplifiedLayerNormalization"
+                || type == "RMSNormalization";
+            return mean ? 1 : square ? 2 : 0;
+        };
+        return kindOf(f) != 0 && kindOf(f) == kindOf(q);
+    }
+
     static bool padsItself(const Node& node)
     {
         return node.attributes.text("auto_pad", "NOTSET") != "NOTSET" || node.attributes.has("output_shape");
@@ -188,6 +251,11 @@ private:
         const double most = looked.name == "epsilon" ? kSameEpsilon : kSameNumber;
         if (a.numbers.size() != b.numbers.size())
             return false;
+        // Either leaves nothing of what is masked.
+        constexpr double kMasksAll = -1000;
+        if (looked.name == "mask_filter_value" && !a.numbers.empty()
+            && std::max(a.numbers[0], b.numbers[0]) <= kMasksAll)
+            return true;
         // Attention takes the scale that its sizes make where it has none, or 0.
         if (looked.name == "scale"
             && (a.numbers == std::vector<double> { 0 } || b.numbers == std::vector<double> { 0 }))

@@ -4,11 +4,13 @@
 #include "core/analysis/pairs/node_partners.h"
 #include "core/analysis/rounding/attribute_differences.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -28,25 +30,39 @@ bool isGeluByErf(const Node& node)
         || (node.opType == "Gelu" && node.attributes.text("approximate", "none") == "none");
 }
 
-size_t count(const Graph& graph, bool (*fits)(const Node&))
+/// tanh(sqrt(2 / pi) (x + 0.044715 x^3)), step by step.
+bool isStepOfGelu(const Plan& plan, const Node& tanh)
 {
-    return size_t(std::ranges::count_if(graph.nodes(), fits));
+    constexpr double kFactor = 0.7978846, kClose = 1e-3;
+    const NodeId before = tanh.is("Tanh") ? plan.graph().value(tanh.inputs[0]).producer : NodeId();
+    return before.valid() && plan.graph().node(before).is("Mul")
+        && std::ranges::any_of(plan.graph().node(before).inputs, [&](ValueId in) {
+               const Tensor* t = plan.constant(in);
+               return t && isFloat(t->dtype()) && t->count() == 1 && std::fabs(toDoubles(*t)[0] - kFactor) < kClose;
+           });
 }
 
-/// One file has Gelus by Tanh, and so many fewer by Erf than the other.
-void findGelus(const Graph& f, const Graph& q, std::vector<std::string>& found)
+size_t count(const Graph& graph, auto&& fits) { return size_t(std::ranges::count_if(graph.nodes(), fits)); }
+
+/// One file has more Gelus by Tanh, and so many fewer by Erf than the other.
+void findGelus(const Plan& floatPlan, const Plan& quantPlan, std::vector<std::string>& found)
 {
+    const Graph &f = floatPlan.graph(), &q = quantPlan.graph();
+    const auto byTanh = [](const Plan& plan) {
+        return [&plan](const Node& node) { return isGeluByTanh(node) || isStepOfGelu(plan, node); };
+    };
     const size_t exact = count(f, isGeluByErf), exactThere = count(q, isGeluByErf);
+    const size_t tanh = count(f, byTanh(floatPlan)), tanhThere = count(q, byTanh(quantPlan));
     const auto node = std::ranges::find_if(q.nodes(), isGeluByTanh);
-    if (node != q.nodes().end() && count(f, isGeluByTanh) == 0 && exact > exactThere)
+    if (node != q.nodes().end() && tanhThere > tanh && exact > exactThere)
         found.push_back(
             fmt::format("{} '{}' computes Gelu by Tanh, an approximation; the float model computes it by Erf",
                 node->opType, node->name));
-    const auto other = std::ranges::find_if(f.nodes(), isGeluByTanh);
-    if (other != f.nodes().end() && count(q, isGeluByTanh) == 0 && exactThere > exact)
-        found.push_back(fmt::format(
-            "{} '{}' of the float model computes Gelu by Tanh, an approximation; the quantized file computes it by Erf",
-            other->opType, other->name));
+    const auto other = std::ranges::find_if(q.nodes(), isGeluByErf);
+    if (other != q.nodes().end() && tanh > tanhThere && exactThere > exact)
+        found.push_back(
+            fmt::format("{}{} '{}' computes Gelu by Erf; the float model computes it by Tanh, an approximation",
+                exact > 0 ? "among others, " : "", other->opType, other->name));
 }
 
 /// Activations that exporters put in place of each other: alike, but not the same.
@@ -79,7 +95,7 @@ void findActivations(const ComparePair& pair, std::vector<std::string>& found)
 std::vector<std::string> functionDifferences(const ComparePair& pair)
 {
     std::vector<std::string> found;
-    findGelus(pair.floatPlan->graph(), pair.quantPlan->graph(), found);
+    findGelus(*pair.floatPlan, *pair.quantPlan, found);
     for (std::string& text : attributeDifferences(pair, AttributeKind::Numbers))
         found.push_back(std::move(text));
     findActivations(pair, found);
