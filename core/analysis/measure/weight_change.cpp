@@ -57,6 +57,82 @@ double largestShift(
     return std::fabs(*std::ranges::max_element(shifts, {}, [](double shift) { return std::fabs(shift); }));
 }
 
+/// By element.
+std::vector<size_t> scaleIndices(size_t size, const QuantParams& params, const WeightGrid& grid)
+{
+    std::vector<size_t> indices(size);
+    grid.eachRun(size, [&](size_t scale, size_t begin, size_t n) {
+        std::fill_n(indices.begin() + ptrdiff_t(begin), n, std::min(scale, params.scale.size() - 1));
+    });
+    return indices;
+}
+
+/// Where a square matrix has a scale for each row, the codes with these as scales of columns, or the other way about,
+/// are the float model's.
+bool fitsOtherAxis(std::span<const float> x, std::span<const float> y, const QuantParams& params,
+    const std::vector<size_t>& indices, double room)
+{
+    const size_t n = params.scale.size();
+    if (n < 2 || n * n != x.size() || std::ranges::find(params.scale, 0.f) != params.scale.end())
+        return false;
+    const bool rows = indices[1] == indices[0];
+    size_t left = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+        if (indices[i] != (rows ? i / n : i % n))
+            return false;
+        const double own = params.scale[indices[i]], other = params.scale[rows ? i % n : i / n];
+        const double there = y[i] / own * other;
+        left += std::fabs(there - x[i])
+            > kHalfStepAndRoom * std::fabs(other) + room * (std::fabs(double(x[i])) + std::fabs(there));
+    }
+    return double(left) <= kLeftShare * double(x.size());
+}
+
+/// Of the elements of one scale: by what factor they are the float model's, and how well that is known.
+struct OwnFactor {
+    size_t count = 0;
+    double xx = 0, xy = 0;
+    double factor() const { return xx > 0 ? xy / xx : 1; }
+    double error(double step) const
+    {
+        constexpr double kSure = 4, kOfStep = 0.29; // standard deviations; that of rounding, in steps
+        return xx > 0 ? kSure * kOfStep * std::fabs(step) / std::sqrt(xx) : 0;
+    }
+};
+
+/// Factors of some scales explain all elements; nothing where one has too few to tell.
+std::optional<WeightChange> ownFactors(std::span<const float> x, std::span<const float> y, const QuantParams& params,
+    const std::vector<size_t>& indices, double room)
+{
+    constexpr size_t kFewest = 16;
+    std::vector<OwnFactor> found(params.scale.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+        OwnFactor& f = found[indices[i]];
+        ++f.count;
+        f.xx += double(x[i]) * x[i];
+        f.xy += double(x[i]) * y[i];
+    }
+    if (found.size() < 2
+        || std::ranges::any_of(found, [](const OwnFactor& f) { return f.count > 0 && f.count < kFewest; }))
+        return std::nullopt;
+    WeightChange change { WeightChange::Kind::Factors, 1, 0 };
+    for (size_t s = 0; s < found.size(); ++s) {
+        const double off = std::fabs(found[s].factor() - 1);
+        change.part += off > std::max(kLeastFactor, found[s].error(params.scale[s])) ? 1 / double(found.size()) : 0;
+        if (off > std::fabs(change.value - 1))
+            change.value = found[s].factor();
+    }
+    size_t left = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+        const OwnFactor& f = found[indices[i]];
+        const double scale = params.scale[indices[i]];
+        left += std::fabs(y[i] - f.factor() * x[i]) > kHalfStepAndRoom * std::fabs(scale)
+                + (f.error(scale) + room) * std::fabs(double(x[i])) + room * std::fabs(double(y[i]));
+    }
+    const bool explains = change.part > 0 && double(left) <= kLeftShare * double(x.size());
+    return explains ? std::optional(change) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<WeightChange> weightChange(
@@ -101,16 +177,20 @@ std::optional<WeightChange> weightChange(
         return WeightChange { WeightChange::Kind::Shift, shift };
     if (const double largest = largestShift(x, y, params, grid, room); largest > kLeastShift)
         return WeightChange { WeightChange::Kind::Shifts, largest };
+    const std::vector<size_t> indices = scaleIndices(x.size(), params, grid);
+    if (fitsOtherAxis(x, y, params, indices, room))
+        return WeightChange { WeightChange::Kind::OtherAxis, 0 };
     const auto end = std::ranges::max_element(codesOfOff, {}, [](const auto& code) { return code.second; });
     if (end != codesOfOff.end() && few(off - end->second))
         return WeightChange { WeightChange::Kind::Cut, end->first };
-    return std::nullopt;
+    return ownFactors(x, y, params, indices, room);
 }
 
 namespace {
 
 constexpr double kMostOfRow = 0.5; ///< of its elements are off, in a row that is another one
-constexpr double kFewRows = 0.1; ///< of all, if not a single one
+constexpr double kFewRows = 0.1; ///< of all, if not a single one, or two that were exchanged
+constexpr size_t kExchanged = 2, kFewestOfTwo = 8; ///< where there are so many rows
 constexpr size_t kShortestRow = 4; ///< elements that tell anything
 
 /// Of one axis, by how many elements are off at each of its indices.
@@ -124,7 +204,8 @@ std::optional<OtherRows> rowsOf(size_t axis, const std::vector<size_t>& off, siz
         else
             others += off[i];
     const bool few = off.size() >= kShortestRow && !found.rows.empty()
-        && double(found.rows.size()) <= std::max(1.0, kFewRows * double(off.size()));
+        && double(found.rows.size())
+            <= std::max(double(off.size() < kFewestOfTwo ? 1 : kExchanged), kFewRows * double(off.size()));
     const bool alone = double(others) <= kLeftShare * double(length) * double(off.size());
     return few && alone && length >= kShortestRow ? std::optional(std::move(found)) : std::nullopt;
 }
@@ -134,11 +215,12 @@ std::optional<OtherRows> rowsOf(size_t axis, const std::vector<size_t>& off, siz
 std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const float> y, const Shape& shape,
     const QuantParams& params, const WeightGrid& grid, double room)
 {
-    if (shape.size() != 2 || params.scale.empty() || !isInteger(params.dtype) || x.empty())
+    if (shape.size() < 2 || params.scale.empty() || !isInteger(params.dtype) || x.empty())
         return std::nullopt;
     const auto rows = size_t(shape[0]), columns = size_t(shape[1]);
-    if (rows * columns != x.size()) // a part of it
+    if (size_t(elementCount(shape).value_or(0)) != x.size()) // a part of it
         return std::nullopt;
+    const size_t inner = x.size() / (rows * columns);
     std::vector<size_t> byRow(rows), byColumn(columns);
     grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
         const double step = std::fabs(params.scale[std::min(scale, params.scale.size() - 1)]);
@@ -146,13 +228,13 @@ std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const flo
         for (size_t i = begin; i < begin + n; ++i) {
             const double most = kHalfStepAndRoom * step + room * (std::fabs(double(x[i])) + std::fabs(double(y[i])));
             if (std::fabs(double(y[i]) - x[i]) > most && x[i] >= ends.low && x[i] <= ends.high) {
-                ++byRow[i / columns];
-                ++byColumn[i % columns];
+                ++byRow[i / (columns * inner)];
+                ++byColumn[i / inner % columns];
             }
         }
     });
-    auto found = rowsOf(0, byRow, columns);
-    return found ? found : rowsOf(1, byColumn, rows);
+    auto found = rowsOf(0, byRow, columns * inner);
+    return found ? found : rowsOf(1, byColumn, rows * inner);
 }
 
 } // namespace qs

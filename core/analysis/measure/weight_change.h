@@ -17,12 +17,16 @@ struct WeightChange {
         Shifts, ///< each block has a shift of its own, by whole steps up to `value`: zero points that are lost or
                 ///< others
         Cut, ///< elements beyond the code `value` have that code
+        OtherAxis, ///< a square matrix whose scales fit along its other axis
+        Factors, ///< `part` of the channels or blocks have factors of their own, `value` the one furthest from 1:
+                 ///< scales that are wrong or others', or weights that were equalized
     };
     Kind kind;
     double value;
+    double part = 1;
 };
 
-/// Indices of one axis of a matrix at which most elements are other ones, where all others are rounded well.
+/// Indices of one of the first two axes at which most elements are other ones, where all others are rounded well.
 struct OtherRows {
     size_t axis;
     std::vector<int64_t> rows;

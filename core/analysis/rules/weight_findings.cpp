@@ -98,7 +98,9 @@ namespace {
 /// Training changes most layers. Where a few alone have other weights, these were exchanged or damaged.
 void blameFew(const Comparison& c, std::vector<Finding>& found)
 {
-    const auto retrained = [](const Finding& f) { return f.rule == Rule::WeightsDiffer && f.cause == "retrained"; };
+    const auto retrained = [](const Finding& f) {
+        return f.rule == Rule::WeightsDiffer && (f.cause == "retrained" || f.cause == "factors");
+    };
     const auto differing = size_t(std::ranges::count_if(found, retrained));
     const auto all = size_t(std::ranges::count(c.weights, false, &WeightRow::bias));
     if (differing == 0 || kFewLayers * differing >= all)
@@ -128,6 +130,12 @@ std::string changeText(const WeightChange& change)
         return fmt::format("each block is whole steps beside the float model's, rounded, up to {:.0f}; its zero points "
                            "are lost or wrong",
             change.value);
+    case WeightChange::Kind::OtherAxis:
+        return "with its scales along the other axis they would be the float model's, rounded: the axis is wrong";
+    case WeightChange::Kind::Factors:
+        return fmt::format("{} of the channels or blocks are the float model's times factors of their own, up to "
+                           "{:.4g}, rounded: their scales are wrong or those of others{}",
+            percentText(change.part), change.value, change.part > kMostElements ? ", or the weight was equalized" : "");
     case WeightChange::Kind::Cut:
         break;
     }
@@ -189,8 +197,11 @@ std::string otherRowsText(const OtherRows& other, const Shape& shape)
     std::vector<int64_t> told(
         other.rows.begin(), other.rows.begin() + ptrdiff_t(std::min(other.rows.size(), kRowsTold)));
     return fmt::format("Its {}{} {}{} of {} (axis {}) {}, all others are rounded well.",
-        other.axis == 0 ? "row" : "column", other.rows.size() == 1 ? "" : "s", fmt::join(told, ", "),
-        other.rows.size() > kRowsTold ? " ..." : "", shape[other.axis], other.axis,
+        shape.size() > 2      ? "channel"
+            : other.axis == 0 ? "row"
+                              : "column",
+        other.rows.size() == 1 ? "" : "s", fmt::join(told, ", "), other.rows.size() > kRowsTold ? " ..." : "",
+        shape[other.axis], other.axis,
         other.rows.size() == 1 ? "is not the float model's" : "are not the float model's");
 }
 
@@ -254,8 +265,11 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         }
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
         Finding f = weightFinding(c, i, Rule::WeightsDiffer);
-        const bool damaged = elements || row.change;
-        f.cause = elements ? row.name : row.change ? "changed" : unrelated ? "unrelated" : "retrained";
+        // Equalization gives most channels factors, too.
+        const bool meant
+            = row.change && row.change->kind == WeightChange::Kind::Factors && row.change->part > kMostElements;
+        const bool damaged = elements || (row.change && !meant);
+        f.cause = elements ? row.name : damaged ? "changed" : meant ? "factors" : unrelated ? "unrelated" : "retrained";
         if (elements)
             f.title = row.node + " has damaged weights";
         f.summary = otherWeightText(row, elements, unrelated);

@@ -106,6 +106,61 @@ private slots:
         QVERIFY(column && column->axis == 1 && column->rows == std::vector<int64_t> { 9 });
     }
 
+    /// Channels of a convolution; two that were exchanged.
+    void channels()
+    {
+        const Shape shape { kChannels, 4, 4, 4 };
+        int at = 0;
+        const Changed one([&](double code) { return at++ / 16 % 4 == 2 ? -code : code; });
+        at = 0;
+        const Changed two(
+            [&](double code) { return at / kEach == 1 || at / kEach == 6 ? (++at, -code) : (++at, code); });
+        const auto found = [&](const Changed& c) { return otherRows(c.x, c.y, shape, c.params, { shape, c.params }); };
+        const auto exchanged = found(two), column = found(one);
+        QVERIFY(exchanged && exchanged->axis == 0 && exchanged->rows == (std::vector<int64_t> { 1, 6 }));
+        QVERIFY(column && column->axis == 1 && column->rows == std::vector<int64_t> { 2 });
+    }
+
+    /// Each channel has the scale of the one before it.
+    void scalesOfOthers()
+    {
+        Changed c([](double code) { return code; });
+        for (size_t i = 0; i < c.y.size(); ++i)
+            c.y[i] *= c.params.scale[(i / kEach + 1) % kChannels] / c.params.scale[i / kEach];
+        std::ranges::rotate(c.params.scale, c.params.scale.begin() + 1);
+        const auto found = c.found();
+        QVERIFY(found && found->kind == WeightChange::Kind::Factors);
+        QVERIFY(found->part > 0.5);
+    }
+
+    void oneScale()
+    {
+        Changed c([](double code) { return code; });
+        c.params.scale[2] *= 3;
+        for (size_t i = 2 * kEach; i < 3 * kEach; ++i)
+            c.y[i] *= 3;
+        const auto found = c.found();
+        QVERIFY(found && found->kind == WeightChange::Kind::Factors);
+        QVERIFY(std::fabs(found->value - 3) < 0.1 && std::fabs(found->part - 1.0 / kChannels) < 1e-9);
+    }
+
+    void otherAxis()
+    {
+        constexpr int kSize = 16;
+        QuantParams params { DType::Int8, {}, {}, 0, 0 };
+        for (int r = 0; r < kSize; ++r)
+            params.scale.push_back(0.01f * float(r + 3));
+        params.zeroPoint.assign(kSize, 0);
+        const std::vector<float> x = normals(kSize * kSize, 4);
+        std::vector<float> y;
+        for (int i = 0; i < kSize * kSize; ++i) // rounded with scales of rows, read with scales of columns
+            y.push_back(
+                std::nearbyint(x[size_t(i)] / params.scale[size_t(i / kSize)]) * params.scale[size_t(i % kSize)]);
+        params.axis = 1;
+        const auto found = weightChange(x, y, params, { { kSize, kSize }, params });
+        QVERIFY(found && found->kind == WeightChange::Kind::OtherAxis);
+    }
+
     void cutOff()
     {
         const auto found = Changed([](double code) { return std::min(code, 30.0); }).found();
