@@ -365,6 +365,13 @@ bool makesMostNoise(const Comparison& c, const WeightRow& row)
     });
 }
 
+/// What is off is all of it.
+bool isAllZeros(const WeightRow& row)
+{
+    constexpr double kNothing = 1e-6; // dB
+    return std::fabs(row.similarity.sqnrDb.value_or(HUGE_VAL)) < kNothing && !row.similarity.cosine;
+}
+
 } // namespace
 
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -392,13 +399,18 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
             f.severity = Severity::Error;
         f.rank = share;
         f.cause = cut ? "cut" : wrong ? "wrong" : "own_scale";
-        if (cut)
+        const bool lost = wrong && isAllZeros(row);
+        if (lost) {
+            f.title = "The bias of " + row.node + " is lost";
+            f.remedy = "Quantize the bias anew from the float model's, and find out what lost it.";
+        } else if (cut)
             f.title = "The bias of " + row.node + " is clipped";
         else if (!wrong)
             f.title = "The bias of " + row.node + " has a scale of its own";
         f.summary = wrong
-            ? fmt::format("Dequantized, it is off by {:.4g} on average, {} of the power of the output{}.",
-                row.similarity.rmse.value_or(0), percentText(share), most ? " and most of what is off there" : "")
+            ? fmt::format("{} it is off by {:.4g} (root of the mean square), {} of the power of the output{}.",
+                lost ? "It holds nothing but zeros:" : "Dequantized,", row.similarity.rmse.value_or(0),
+                percentText(share), most ? " and most of what is off there" : "")
             : fmt::format("Its scale differs from input scale x weight scale by {}; integer kernels take the product, "
                           "so they would compute another bias than the file says.",
                 percentText(*distance));
