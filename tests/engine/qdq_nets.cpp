@@ -334,6 +334,15 @@ const UnitCase kUnitCases[] = {
             n.output(n.qdq("p", "y", kU8, 1.5f));
         },
         "" },
+    { "stored, 16-bit codes go out",
+        [](QdqNet& n) {
+            stored(n, DType::Int4, 16, false);
+            n.constant("y_s", Tensor::scalar(0.01f));
+            n.constant("y_z", Tensor::scalar<uint16_t>(32768));
+            n.op("QuantizeLinear", { "p", "y_s", "y_z" }, "y_q");
+            n.output(n.op("DequantizeLinear", { "y_q", "y_s", "y_z" }, "y"));
+        },
+        "MatMulNBits>p" },
     { "stored, a Relu with one reader", [](QdqNet& n) { storedAnd(n, "Relu", false); }, "" },
     { "stored, a Tanh with one reader", [](QdqNet& n) { storedAnd(n, "Tanh", false); }, "MatMulNBits>p" },
     { "stored and an addend", [](QdqNet& n) { storedAnd(n, "Add", false); }, "MatMulNBits>p" },

@@ -213,8 +213,10 @@ UnitBuilder::MaybeSlot UnitBuilder::integerOperator()
     m_result = m_qdq.resultOf(m_op);
     if (type == "Conv")
         return convolution();
-    if (auto product = blockProduct())
+    if (auto product = blockProduct()) {
+        m_result.reset(); // it gives floats, which a QuantizeLinear of 16 bits may still make codes of
         return product;
+    }
     if (type == "MatMul")
         return matrixProduct();
     if (type == "Gemm")
