@@ -184,6 +184,32 @@ inline FusedCase twoAttentions()
     return { a.output("y").finish(), f.output("y").finish(), inside, { "index" } };
 }
 
+/// The mask comes to the attention by way of the embedding, which has a partner itself.
+inline FusedCase maskOfEmbedding()
+{
+    SmallModel a = attentionModel("apart"), f = attentionModel("fused");
+    for (SmallModel* m : { &a, &f })
+        m->input("ids", { 1, 4 }, DType::Int32)
+            .input("mask", { 1, 4 }, DType::Int32)
+            .constant("words", ramp({ 20, 8 }, 7))
+            .constant("places", ramp({ 4, 8 }, 8));
+    a.node("Gather", { "words", "ids" }, { "wv" }).node("Add", { "wv", "places" }, { "sum" });
+    normSteps(a, "sum", "e");
+    a.constant("low", Tensor::scalar(-1e4f)).constant("axes", Tensor::of<int64_t>({ 2 }, { 1, 2 }));
+    a.node("Cast", { "mask" }, { "fm" }, { { "to", int64_t(1) } }).node("Sub", { "one", "fm" }, { "off" });
+    a.node("Mul", { "off", "low" }, { "lows" }).node("Unsqueeze", { "lows", "axes" }, { "extended" });
+    QStringList inside = attentionSteps(a, "e", "y", "1", true);
+    for (const char* name : { "off", "lows", "extended" })
+        inside << QString(name) + " in n_y";
+    for (const char* name : { "c", "mean", "n", "ng", "sd", "sq", "var", "ve", "wv", "sum" })
+        inside << QString(name) + " in n_e";
+    inside.sort();
+    f.node("EmbedLayerNormalization", { "ids", "", "words", "places", "", "g", "b", "mask" }, { "e", "index" }, {},
+        kMicrosoft);
+    f.node("Attention", { "e", "packed", "bias", "index" }, { "y" }, kTwoHeads, kMicrosoft);
+    return { a.output("y").finish(), f.output("y").finish(), inside, { "index" } };
+}
+
 /// y = half * (x' k)
 inline FusedCase fusedMatMul()
 {

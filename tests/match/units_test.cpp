@@ -103,6 +103,7 @@ void UnitsTests::insides_data()
     row("LayerNormalization inside a residual sum", residualAround());
     row("Attention", attention());
     row("two Attentions that read one mask", twoAttentions());
+    row("a mask by way of an embedding", maskOfEmbedding());
     row("FusedMatMul", fusedMatMul());
     row("Conv with normalization and Relu", fusedConv());
     row("EmbedLayerNormalization", embedding());

@@ -9,8 +9,9 @@ namespace {
 
 constexpr size_t kMostValues = 256; ///< the largest units, embeddings and attention, have some 60
 
-/// It moves elements, or computes indices and masks: no step that tells one unit from another.
-bool isPassive(const CanonicalGraph& graph, NodeId id)
+/// It moves elements, or computes indices and masks: no step that tells one unit from another. Of a node with several
+/// outputs this is said of the one that is read, such as the mask that an embedding hands on.
+bool isPassive(const CanonicalGraph& graph, NodeId id, ValueId output)
 {
     const Node& node = graph.graph().node(id);
     const FlowKind kind = graph.kind(id);
@@ -18,12 +19,8 @@ bool isPassive(const CanonicalGraph& graph, NodeId id)
         return true;
     if (node.opType == "ConvInteger" || node.opType == "MatMulInteger")
         return false;
-    return std::ranges::all_of(node.outputs, [&](ValueId out) {
-        if (!out.valid())
-            return true;
-        const DType type = graph.plan().facts().of(out).dtype;
-        return type == DType::Int32 || type == DType::Int64 || type == DType::Bool;
-    });
+    const DType type = graph.plan().facts().of(output).dtype;
+    return type == DType::Int32 || type == DType::Int64 || type == DType::Bool;
 }
 
 std::vector<ValueId> readBy(const CanonicalGraph& graph, NodeId id)
@@ -42,7 +39,7 @@ bool readsSizes(const Node& node) { return node.opType == "Shape" || node.opType
 Region regionBefore(const MatchedFile& file, ValueId root)
 {
     Region region;
-    std::set<NodeId> seen;
+    std::set<NodeId> seen, steps;
     std::vector<ValueId> open { root };
     std::set<ValueId> reached { root };
     for (size_t i = 0; i < open.size(); ++i) {
@@ -57,10 +54,10 @@ Region regionBefore(const MatchedFile& file, ValueId root)
             region.complete = false;
             return region;
         }
+        if (!isPassive(file.graph, producer, open[i]))
+            steps.insert(producer);
         if (!seen.insert(producer).second)
             continue;
-        if (!isPassive(file.graph, producer))
-            region.steps.push_back(producer);
         if (readsSizes(file.graph.graph().node(producer)))
             continue;
         for (const ValueId in : readBy(file.graph, producer)) {
@@ -70,7 +67,7 @@ Region regionBefore(const MatchedFile& file, ValueId root)
                 open.push_back(in);
         }
     }
-    std::ranges::sort(region.steps, std::ranges::greater());
+    region.steps.assign(steps.rbegin(), steps.rend());
     return region;
 }
 
