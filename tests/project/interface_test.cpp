@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
 #include "core/data/arrays/npz_writer.h"
+#include "core/graph/domains.h"
 #include "core/onnx/write/export.h"
 #include "core/project/snapshot/build_snapshot.h"
+#include "core/tensor/convert.h"
 #include "tests/support/helper_call.h"
 #include "tests/support/small_model.h"
 #include "tests/support/tensors.h"
@@ -10,6 +12,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <random>
 
 using namespace qs;
@@ -68,6 +71,52 @@ template <class T> SmallModel onCodes(T zero, bool moved, bool readable)
         .output("y");
 }
 
+constexpr float kCodeScale = 1 / 64.f; ///< of all weights
+
+Tensor weightCodes(const Shape& shape)
+{
+    std::mt19937 random(6);
+    Tensor codes = Tensor::allocate(DType::Int8, shape);
+    for (int8_t& code : codes.fill<int8_t>())
+        code = static_cast<int8_t>(random() % 128) - 64;
+    return codes;
+}
+
+Tensor realWeight(const Shape& shape)
+{
+    std::vector<float> values = toFloats(weightCodes(shape));
+    for (float& v : values)
+        v *= kCodeScale;
+    return Tensor::of<float>(shape, values);
+}
+
+const Shape kFirstFilter { 5, 3, 3, 3 }, kSecondFilter { 4, 5, 2, 2 };
+
+/// image -> Conv -> Conv -> y
+SmallModel twoConvolutions()
+{
+    SmallModel m({});
+    m.input("image", { 1, 3, 6, 6 }).constant("w", realWeight(kFirstFilter)).constant("v", realWeight(kSecondFilter));
+    return m.node("Conv", { "image", "w" }, { "inner" }).node("Conv", { "inner", "v" }, { "y" }).output("y");
+}
+
+/// The same on codes with the channels last, as ONNX Runtime saves it.
+SmallModel twoChannelsLast()
+{
+    const std::vector<SmallModel::Attribute> last { { "channels_last", int64_t(1) } };
+    SmallModel m({});
+    m.input("image", { 1, 3, 6, 6 }).constant("w", weightCodes(kFirstFilter)).constant("v", weightCodes(kSecondFilter));
+    m.constant("ws", Tensor::scalar(kCodeScale)).constant("wz", Tensor::scalar<int8_t>(0));
+    m.constant("z", Tensor::scalar<uint8_t>(128)).constant("xs", Tensor::scalar(1 / 32.f));
+    m.constant("cs", Tensor::scalar(0.15f)).constant("ys", Tensor::scalar(0.5f));
+    m.node("QuantizeLinear", { "image", "xs", "z" }, { "codes" });
+    m.node("Transpose", { "codes" }, { "turned" }, { { "perm", std::vector<int64_t> { 0, 2, 3, 1 } } });
+    m.node("QLinearConv", { "turned", "xs", "z", "w", "ws", "wz", "cs", "z" }, { "made" }, last, kMicrosoftDomain);
+    m.node("QLinearConv", { "made", "cs", "z", "v", "ws", "wz", "ys", "z" }, { "sums" }, last, kMicrosoftDomain);
+    m.node("Transpose", { "sums" }, { "back" }, { { "perm", std::vector<int64_t> { 0, 3, 1, 2 } } });
+    return m.node("DequantizeLinear", { "back", "ys", "z" }, { "y" }).output("y");
+}
+
 /// What a text's file takes beside its tokens.
 struct TextInputs {
     bool positions = false;
@@ -113,6 +162,7 @@ class InterfaceTests : public QObject {
 private slots:
     void batchOfTheOtherFile();
     void channelsLast();
+    void channelsLastWithin();
     void codesForReals_data();
     void codesForReals();
     void whatTokensImply_data();
@@ -190,6 +240,26 @@ void InterfaceTests::channelsLast()
     QCOMPARE(found->quantModel->fitted->at(0).order, (std::vector<int64_t> { 0, 2, 3, 1 }));
     QVERIFY(found->quantModel->fitted->at(1).isOutput);
     QVERIFY(!found->quantFile->fitted); // which says what the file holds
+}
+
+/// What lies between is compared in the order of the float model.
+void InterfaceTests::channelsLastWithin()
+{
+    SmallModel first = twoConvolutions(), last = twoChannelsLast();
+    QS_HELPER(save(first, "float.onnx"));
+    const Prepared made = last.finish();
+    GraphDraft draft(std::shared_ptr<const Model>(made.plan, &made.plan->model()));
+    draft.opsets[kMicrosoftDomain] = 1;
+    QVERIFY(exportModel(draft, path("quantized.onnx")).ok());
+    const SnapshotPtr found = compared();
+    QVERIFY(found);
+    QVERIFY(*found->comparison->outputs.at(0).similarity.sqnrDb > 20);
+    const auto& rows = found->comparison->activations;
+    const auto inner = std::ranges::find(rows, "inner", &ActivationRow::name);
+    QVERIFY(inner != rows.end());
+    QVERIFY(*inner->accumulated.sqnrDb > 20);
+    QVERIFY(found->alignment->unmatchedFloat.empty() && found->alignment->unmatchedQuant.empty());
+    QVERIFY(found->quantFile->graph().findValue("turned").valid()); // which is the file
 }
 
 void InterfaceTests::codesForReals_data()

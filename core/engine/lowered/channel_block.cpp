@@ -76,4 +76,19 @@ int64_t channelBlockOf(const Graph& graph)
     return block ? block : nativeChannelBlock();
 }
 
+std::optional<Tensor> plainFilter(const Tensor& stored, int64_t groups, int64_t block)
+{
+    if (stored.dtype() != DType::Float32 || stored.rank() < 3)
+        return std::nullopt;
+    BlockedFilter f { stored.dim(0), stored.dim(1), 0, block };
+    f.taps = stored.count() > 0 ? stored.count() / (f.filters * f.channels) : 0;
+    // Each channel apart, or fewer of them than a block has: the image is read channel by channel.
+    f.blockedInput = groups == 1 ? f.channels >= f.block : f.channels > 1;
+    if (f.block < 1 || f.filters % f.block != 0 || (f.blockedInput && f.channels % f.block != 0))
+        return std::nullopt;
+    Tensor plain = Tensor::allocate(DType::Float32, stored.shape());
+    unblockFilter(f, toPlain(stored).data<float>().data(), plain.fill<float>().data());
+    return plain;
+}
+
 } // namespace qs

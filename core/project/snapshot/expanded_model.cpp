@@ -2,6 +2,8 @@
 #include "core/project/snapshot/expanded_model.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/prepare/layouts/channel_blocks.h"
+#include "core/prepare/layouts/channels_last.h"
 #include "core/prepare/readable_caches.h"
 #include "core/project/quantize/fixed_inputs.h"
 #include "core/project/snapshot/samples.h"
@@ -114,6 +116,24 @@ Result<LoadedModel> withFittedInputs(const ExpansionKey& key, const BuildContext
     return loaded;
 }
 
+/// Images in the order that the other file has them in; the model itself where there are no others.
+Result<LoadedModel> withPlainLayouts(const LoadedModel& model, const BuildContext& context)
+{
+    LoadedModel loaded = model;
+    const auto rebuild = [&](auto change) -> Status {
+        GraphDraft draft(loaded.model);
+        change(draft, *loaded.plan);
+        QS_TRY(const auto built, draft.build());
+        loaded = loadedAgain(loaded, built, context);
+        return {};
+    };
+    if (hasChannelBlocks(model.graph()))
+        QS_CHECK(rebuild(takeApartBlocks));
+    if (hasChannelsLast(model.graph()))
+        QS_CHECK(rebuild(putChannelsSecond));
+    return loaded;
+}
+
 /// The model itself where there are no caches of codes.
 Result<LoadedModel> withReadableCaches(const LoadedModel& model, const BuildContext& context)
 {
@@ -147,7 +167,8 @@ Result<LoadedModel> withoutBodies(const ExpansionKey& key, const BuildContext& c
 Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context)
 {
     ExpansionKey fitted = key;
-    QS_TRY(fitted.model, withFittedInputs(key, context));
+    QS_TRY(const LoadedModel taken, withFittedInputs(key, context));
+    QS_TRY(fitted.model, withPlainLayouts(taken, context));
     QS_TRY(const LoadedModel expanded, withoutBodies(fitted, context));
     return withReadableCaches(expanded, context);
 }

@@ -7,7 +7,8 @@ namespace qs {
 
 /// The model as it is compared: where the samples agree on it, the branch that is taken stands in the place of each If,
 /// and the iterations of Loop and Scan one after the other in theirs, so that what is inside has numbers. Without data
-/// and where nothing can be expanded it is the model itself.
+/// and where nothing can be expanded it is the model itself. Images are in the order of ONNX's operators, whichever
+/// the file keeps them in.
 Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context);
 
 /// On what stays in bodies and is not compared.

@@ -2,6 +2,7 @@
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/microsoft/parts.h"
+#include "core/engine/lowered/channel_block.h"
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 #include "core/kernels/convolution/blocked_filter.h"
@@ -41,27 +42,22 @@ Result<LoweredNode> lowerAs(const LowerContext& c, Node node, std::vector<InnerO
 constexpr const char* kLowerLevel = "let ONNX Runtime write the file at level ORT_ENABLE_EXTENDED or below";
 
 /// The filter as filters x channels x kernel.
-Result<Tensor> plainFilter(const LowerContext& c)
+Result<Tensor> orderedFilter(const LowerContext& c)
 {
     const Tensor* w = c.constant(1);
     if (!w || w->dtype() != DType::Float32 || w->rank() < 3)
         return badInput("its filter is no float32 constant of the file", {}, kLowerLevel);
-    const int64_t groups = c.node.attributes.integer("group", 1);
-    BlockedFilter f { w->dim(0), w->dim(1), product(w->shape(), 2, w->rank()), c.channelBlock };
-    // Each channel apart, or fewer of them than a block has: the image is read channel by channel.
-    f.blockedInput = groups == 1 ? f.channels >= f.block : f.channels > 1;
-    if (f.block < 1 || f.filters % f.block != 0 || (f.blockedInput && f.channels % f.block != 0))
+    auto plain = plainFilter(*w, c.node.attributes.integer("group", 1), c.channelBlock);
+    if (!plain)
         return badInput("a filter of shape " + shapeText(w->shape()) + " does not fill blocks of "
-                + std::to_string(f.block) + " channels",
+                + std::to_string(c.channelBlock) + " channels",
             {}, kLowerLevel);
-    Tensor plain = Tensor::allocate(DType::Float32, w->shape());
-    unblockFilter(f, toPlain(*w).data<float>().data(), plain.fill<float>().data());
-    return plain;
+    return std::move(*plain);
 }
 
 Result<LoweredNode> lowerBlockedConv(const LowerContext& c)
 {
-    QS_TRY(Tensor filter, plainFilter(c));
+    QS_TRY(Tensor filter, orderedFilter(c));
     std::vector<InnerOp::Input> inputs;
     for (size_t i = 0; i < 4; ++i)
         inputs.push_back(InnerOp::of(c, i));
