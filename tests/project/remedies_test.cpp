@@ -320,6 +320,48 @@ private slots:
         QVERIFY2(*first->measuredGainDb >= 0.9 * lost, qPrintable(rulesOf(*after->comparison)));
     }
 
+    void scalesOfOperatorsOnCodes_data()
+    {
+        QTest::addColumn<QString>("network");
+        QTest::addColumn<size_t>("conv");
+        QTest::addColumn<size_t>("slot"); ///< input of it
+        QTest::addColumn<float>("factor");
+        QTest::newRow("of what comes in") << "cnn" << size_t(1) << size_t(1) << 0.4f;
+        QTest::newRow("of the weight") << "cnn" << size_t(1) << size_t(4) << 2.f;
+        QTest::newRow("of what is moved") << "residual" << size_t(3) << size_t(6) << 0.2f;
+    }
+    /// The scale is set where the operators read it. The bias, whose scale follows from it, is right again in its
+    /// codes.
+    void scalesOfOperatorsOnCodes()
+    {
+        QFETCH(QString, network);
+        QFETCH(size_t, conv);
+        QFETCH(size_t, slot);
+        QFETCH(float, factor);
+        Planted p;
+        p.network = network.toStdString();
+        p.recipe = [](Recipe& r) { r.format = RecipeFormat::QOperator; };
+        p.quantized = [&](GraphDraft& q) {
+            std::vector<const DraftNode*> convs;
+            for (const DraftNode& node : q.nodes)
+                if (node.is("QLinearConv"))
+                    convs.push_back(&node);
+            const std::string name = convs.at(conv)->inputs.at(slot);
+            std::vector<float> scales = toFloats(*q.constant(name));
+            for (float& s : scales)
+                s *= factor;
+            q.setConstant(name, Tensor::of<float>(q.constant(name)->shape(), scales));
+        };
+        const PlantedPair files = plantedPair(p);
+        const SnapshotPtr now = snapshotOf(files);
+        const double before = outputDb(*snapshotOf(plantedPair(healthy(p))));
+        QVERIFY(before - outputDb(*now) > 3);
+        const Finding* first = firstOffered(*now);
+        QVERIFY2(first, qPrintable(rulesOf(*now->comparison)));
+        const double db = mendedDb(files, now, { first->change });
+        QVERIFY2(db > before - 1, qPrintable(QString("%1 of %2").arg(db).arg(before)));
+    }
+
     /// One operator of the float model is two in the file, with a quantizer between: in float, it has none.
     void stepsOfOneOperator()
     {

@@ -71,11 +71,62 @@ bool FilePatch::isPair(uint32_t index) const
         && (!q.quantize.valid() || isQuantizeLinear(m_plan.graph().node(q.quantize)));
 }
 
+std::vector<FilePatch::Place> FilePatch::places(uint32_t index) const
+{
+    const Graph& graph = m_plan.graph();
+    const Quantizer& q = quantizer(index);
+    std::vector<Place> found;
+    for (const NodeId id : q.dequantize)
+        found.push_back({ id, 0, 1, 2 });
+    if (q.quantize.valid() && isQuantizeLinear(graph.node(q.quantize)))
+        found.push_back({ q.quantize, {}, 1, 2 });
+    const auto slot = [](int i) { return i < 0 ? std::nullopt : std::optional(size_t(i)); };
+    for (size_t n = 0; n < graph.nodes().size(); ++n) {
+        const Node& node = graph.nodes()[n];
+        const auto signature = qlinearSignature(node);
+        if (!signature)
+            continue;
+        const auto reads = [&](int i) {
+            return i >= 0 && node.hasInput(size_t(i)) && m_pair.quantView->ofQuantized(node.inputs[size_t(i)]) == index;
+        };
+        const auto stored = [&](int i) { return node.inputs[size_t(i)] == q.codes ? slot(i) : std::nullopt; };
+        for (const CodeOperand& in : signature->inputs)
+            if (reads(in.codes))
+                found.push_back({ NodeId(n), stored(in.codes), slot(in.scale), slot(in.zeroPoint) });
+        if (reads(signature->bias))
+            found.push_back({ NodeId(n), stored(signature->bias), {}, {} });
+        if (q.quantize == NodeId(n) && signature->output.scale >= 0)
+            found.push_back({ NodeId(n), {}, slot(signature->output.scale), slot(signature->output.zeroPoint) });
+    }
+    return found;
+}
+
+bool FilePatch::isChangeable(uint32_t index) const
+{
+    const Quantizer& q = quantizer(index);
+    if (isPair(index))
+        return true;
+    if (q.dynamic || q.params.scale.empty() || q.params.blockSize != 0 || q.logicalCodes.valid()
+        || !isInteger(q.params.dtype) || m_plan.graph().isOutput(q.codes))
+        return false;
+    const std::vector<Place> all = places(index);
+    return !all.empty() && (q.role == QuantRole::Activation || std::ranges::all_of(all, [](const Place& place) {
+        return place.codes.has_value();
+    }));
+}
+
+/// Codes of another quantizer in other places: whoever reads them has the parameters.
+bool FilePatch::isMoved(uint32_t index) const
+{
+    const Quantizer& q = quantizer(index);
+    return !q.dynamic && q.quantize.valid() && passesOn(m_plan.graph().node(q.quantize));
+}
+
 std::optional<uint32_t> FilePatch::passedFrom(uint32_t index) const
 {
     const Quantizer& q = quantizer(index);
     const Graph& graph = m_plan.graph();
-    ValueId value = q.real;
+    ValueId value = isMoved(index) ? q.codes : q.real;
     while (value.valid() && graph.value(value).producer.valid()) {
         const Node& node = graph.node(graph.value(value).producer);
         if (!passesOn(node) || !node.hasInput(0))
@@ -111,7 +162,7 @@ std::set<uint32_t> FilePatch::sharing(uint32_t index) const
             if (quantizer(q).real.valid() && quantizer(other).real == quantizer(q).real)
                 next.push_back(other); // a pair of another reader's own
         for (const uint32_t other : next)
-            if (isPair(other) && equalParams(quantizer(other).params, quantizer(q).params)
+            if ((isChangeable(other) || isMoved(other)) && equalParams(quantizer(other).params, quantizer(q).params)
                 && found.insert(other).second)
                 open.push_back(other);
     }
@@ -139,7 +190,8 @@ QuantParams FilePatch::rangeParams(uint32_t index, double low, double high) cons
 
 Status FilePatch::setRange(uint32_t index, double low, double high)
 {
-    if (!isPair(index) || !quantizer(index).real.valid())
+    const bool made = quantizer(index).real.valid() || quantizer(index).quantize.valid(); // by a node of the file
+    if (!isChangeable(index) || !made)
         return refuse(index, "it is no pair of QuantizeLinear and DequantizeLinear");
     const std::set<uint32_t> group = sharing(index);
     for (const uint32_t q : group)
@@ -166,8 +218,13 @@ Status FilePatch::setParams(uint32_t index, const QuantParams& next)
     if (m_bypassed.contains(index))
         return {}; // nothing is left of it
     const Quantizer& q = quantizer(index);
-    const Node& first = m_plan.graph().node(q.dequantize.front());
-    const Tensor* scale = first.hasInput(1) ? m_plan.constant(first.inputs[1]) : nullptr;
+    const std::vector<Place> all = places(index);
+    const auto first = std::ranges::find_if(all, [](const Place& place) { return place.scale.has_value(); });
+    m_params[index] = next;
+    if (first == all.end())
+        return {}; // a bias, whose scale follows from the others
+    const Node& reader = m_plan.graph().node(first->node);
+    const Tensor* scale = reader.hasInput(*first->scale) ? m_plan.constant(reader.inputs[*first->scale]) : nullptr;
     if (!scale)
         return refuse(index, "its scale is computed");
     const std::string base = nameOf(q.shown()) + "_mended";
@@ -180,20 +237,17 @@ Status FilePatch::setParams(uint32_t index, const QuantParams& next)
     const bool integer = isInteger(next.dtype); // a zero point of floats is zero, and tells the type
     if (integer)
         m_draft.setConstant(base + "_zero_point", codeTensor(next.dtype, shape, zeros));
-    std::vector<NodeId> nodes = q.dequantize;
-    if (q.quantize.valid())
-        nodes.push_back(q.quantize);
-    for (const NodeId id : nodes) {
-        DraftNode& node = m_draft.nodes[id.index()];
-        setInput(node, 1, base + "_scale");
-        if (integer)
-            setInput(node, 2, base + "_zero_point");
-        if (next.axis) {
+    for (const Place& place : all) {
+        DraftNode& node = m_draft.nodes[place.node.index()];
+        if (place.scale)
+            setInput(node, *place.scale, base + "_scale");
+        if (place.zeroPoint && integer)
+            setInput(node, *place.zeroPoint, base + "_zero_point");
+        if (next.axis && !qlinearSignature(m_plan.graph().node(place.node))) {
             node.attributes.set("axis", *next.axis);
             node.attributesChanged = true;
         }
     }
-    m_params[index] = next;
     return {};
 }
 

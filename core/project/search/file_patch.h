@@ -16,8 +16,9 @@
 
 namespace qs {
 
-/// Changes quantizers of a file in Q/DQ form; all else in it stays as it is. Quantizers go by their index in the
-/// QuantView of the pair. Issues: the quantizer is not one of QuantizeLinear and DequantizeLinear nodes.
+/// Changes quantizers of a file in Q/DQ form, and the parameters of operators on codes; all else in it stays as it is.
+/// Quantizers go by their index in the QuantView of the pair. Issues: it is not known who reads the quantizer's
+/// parameters.
 class FilePatch {
 public:
     explicit FilePatch(const ComparePair& pair);
@@ -50,7 +51,15 @@ private:
     const Quantizer& quantizer(uint32_t q) const { return m_pair.quantView->quantizers()[q]; }
     const QuantParams& params(uint32_t q) const;
     Status refuse(uint32_t q, std::string_view why) const;
+    /// Where a node of the file reads codes and what they mean.
+    struct Place {
+        NodeId node;
+        std::optional<size_t> codes, scale, zeroPoint; ///< inputs
+    };
+    std::vector<Place> places(uint32_t q) const;
     bool isPair(uint32_t q) const; ///< of QuantizeLinear (if any) and DequantizeLinear
+    bool isChangeable(uint32_t q) const; ///< such a pair, or read and made by nodes that say what the codes mean
+    bool isMoved(uint32_t q) const;
     /// It, and those with equal parameters that quantize its value for other readers or pass its elements on.
     std::set<uint32_t> sharing(uint32_t q) const;
     std::optional<uint32_t> passedFrom(uint32_t q) const;
@@ -69,6 +78,7 @@ private:
     std::optional<Tensor> partner(uint32_t q) const; ///< float constant in the order of the codes
     std::optional<Tensor> dequantizedOf(uint32_t q) const; ///< as the file has it
     Status alignBias(const QuantUnit& unit);
+    Tensor alignedBias(uint32_t bias, Tensor stored, const std::vector<float>& scales) const;
     std::optional<std::string> floatSource(uint32_t q);
     void pass(DraftNode& node, const std::string& source, const PairActivation& bounds);
 

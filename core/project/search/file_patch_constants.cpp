@@ -4,6 +4,7 @@
 #include "core/analysis/pairs/weight_elements.h"
 #include "core/match/graph/canonical.h"
 #include "core/project/search/file_patch.h"
+#include "core/qdq/qlinear_signature.h"
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 
@@ -23,6 +24,16 @@ std::vector<float> products(const QuantParams& input, const QuantParams& weight)
     for (float& s : scales)
         s *= input.scale[0];
     return scales;
+}
+
+/// Sum of squares.
+double distance(const Tensor& a, const Tensor& b)
+{
+    const std::vector<float> x = toFloats(a), y = toFloats(b);
+    double sum = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+        sum += (double(x[i]) - y[i]) * (double(x[i]) - y[i]);
+    return sum;
 }
 
 bool areClose(const std::vector<float>& a, const std::vector<float>& b)
@@ -62,7 +73,8 @@ Status FilePatch::requantize(uint32_t index, std::optional<int64_t> axis, bool r
 {
     if (!axis && !reduced && !blockReaders(index).empty())
         return requantizeBlocks(index, false);
-    if (!isPair(index) || quantizer(index).role == QuantRole::Activation || !isInteger(quantizer(index).params.dtype))
+    if (!isChangeable(index) || quantizer(index).role == QuantRole::Activation
+        || !isInteger(quantizer(index).params.dtype))
         return refuse(index, "it is no constant with a DequantizeLinear of its own");
     if (m_bypassed.contains(index))
         return {}; // nothing is left of it
@@ -84,7 +96,13 @@ Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<i
         axis = 1 - *axis;
     if (!axis)
         axis = q.params.axis;
-    if (axis && m_draft.opsets[""] < kChannelsFrom)
+    const auto all = places(index);
+    const auto onCodes = std::ranges::find_if(
+        all, [&](const Place& place) { return qlinearSignature(m_plan.graph().node(place.node)).has_value(); });
+    if (axis && axis != q.params.axis && onCodes != all.end()
+        && (*axis != 0 || m_plan.graph().node(onCodes->node).opType != "QLinearConv"))
+        return refuse(index, "its operator has no scales along this axis");
+    if (axis && onCodes == all.end() && m_draft.opsets[""] < kChannelsFrom)
         return refuse(index, "the file's operator set has no scales along an axis");
     ScaleRules rules;
     rules.type = q.params.dtype;
@@ -114,8 +132,9 @@ void FilePatch::setCodes(const Quantizer& q, const std::string& name)
         setInput(m_draft.nodes[maker.index()], 0, name);
         return;
     }
-    for (const NodeId id : q.dequantize)
-        setInput(m_draft.nodes[id.index()], 0, name);
+    for (const Place& place : places(uint32_t(&q - m_pair.quantView->quantizers().data())))
+        if (place.codes)
+            setInput(m_draft.nodes[place.node.index()], *place.codes, name);
 }
 
 Status FilePatch::setBias(uint32_t index, const Tensor& value)
@@ -144,8 +163,7 @@ Status FilePatch::setBias(uint32_t index, const Tensor& value)
         next.axis = next.scale.size() > 1 ? std::optional<int64_t>(0) : std::nullopt;
         const std::string base = nameOf(q.shown()) + "_mended";
         m_draft.setConstant(base, made->codes);
-        for (const NodeId id : q.dequantize)
-            setInput(m_draft.nodes[id.index()], 0, base);
+        setCodes(q, base);
         return setParams(index, next);
     }
     return refuse(index, "the scales of its layer are not known");
@@ -168,9 +186,26 @@ Status FilePatch::alignBias(const QuantUnit& unit)
     if (in.scale.size() != 1 || !areClose(quantizer(*bias).params.scale, products(in, w)))
         return {}; // it has a scale of its own
     auto value = dequantizedOf(*bias); // what was corrected in it stays
-    if (!value)
+    if (value)
+        value = alignedBias(*bias, std::move(*value), products(params(*input), params(*weight)));
+    else
         value = partner(*bias);
-    return value && isPair(*bias) ? setBias(*bias, *value) : Status {};
+    return value && isChangeable(*bias) ? setBias(*bias, *value) : Status {};
+}
+
+/// Its codes may have been right, and a scale of the layer alone wrong: then they are what stays.
+Tensor FilePatch::alignedBias(uint32_t bias, Tensor stored, const std::vector<float>& scales) const
+{
+    const auto own = partner(bias);
+    const Tensor* codes = storedCodes(m_plan, quantizer(bias));
+    if (!own || !codes || own->count() != stored.count())
+        return stored;
+    QuantParams next = quantizer(bias).params;
+    next.scale = scales;
+    next.zeroPoint.assign(scales.size(), 0);
+    next.axis = scales.size() > 1 ? std::optional<int64_t>(0) : std::nullopt;
+    Tensor kept = Tensor::of<float>(codes->shape(), dequantized(*codes, next));
+    return distance(kept, *own) < distance(stored, *own) ? kept : stored;
 }
 
 } // namespace qs
