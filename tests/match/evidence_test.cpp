@@ -68,6 +68,17 @@ void EvidenceTests::sketchesSeeDistance_data()
     for (size_t i = 0; i < 100; ++i)
         masked[5 * i] = other[5 * i] = -1e4f;
     QTest::newRow("huge ones hide nothing") << masked << other << 0.3 << 2.;
+    std::vector<float> most = x, others = normals(500, 4), half = x, mask(500), lowest(500);
+    for (size_t i = 0; i < 500; ++i)
+        if (i % 3 > 0) {
+            most[i] = others[i] = -1e4f;
+            half[i] = lowest[i] = -65504;
+            mask[i] = -3.4e38f;
+        }
+    QTest::newRow("nor do most of them") << most << others << 0.3 << 2.;
+    QTest::newRow("another number of masks") << most << half << 0. << 0.;
+    QTest::newRow("masks alone") << mask << lowest << 0. << 0.;
+    QTest::newRow("a mask and another") << mask << scaled(others, -1) << 1. << 2.;
     std::vector<float> undefined = x;
     for (size_t i = 0; i < 50; ++i)
         undefined[10 * i] = NAN;

@@ -62,7 +62,7 @@ SketchIndex::FinePoint SketchIndex::finePointOf(const ValueSketch& sketch, int s
     std::array<double, kFineAxes> sums {};
     const auto& elements = sketch.elements();
     for (size_t i = 0; i < elements.size(); ++i)
-        sums[i % kFineAxes] += signOf(i) * squashed(elements[i], size);
+        sums[i % kFineAxes] += signOf(i) * squashed(sketch.isMasked(i) ? -HUGE_VAL : double(elements[i]), size);
     FinePoint point;
     for (size_t axis = 0; axis < kFineAxes; ++axis)
         point[axis] = float(sums[axis] / double(elements.size()));

@@ -13,6 +13,10 @@ namespace {
 constexpr int64_t kElements = 192; ///< of one sample
 constexpr size_t kFirstLook = 32; ///< elements after which far values are given up
 constexpr double kFar = 0.5;
+/// Of scores that a mask takes out: -10000, the lowest number of half floats or of floats, with a score or without.
+/// Which of them a file takes says nothing, and they would hide the scores that count, which are no larger than this.
+constexpr float kMasked = -5e3f;
+constexpr double kLargestScore = 100;
 
 /// Places without a period, which a stride would have in common with the tensor's axes.
 int64_t placeOf(int64_t i, int64_t count)
@@ -53,20 +57,39 @@ void ValueSketch::scale(double factor, double zero)
     summarize();
 }
 
+namespace {
+
+/// 0 where there are none.
+double median(std::vector<float> sizes)
+{
+    if (sizes.empty())
+        return 0;
+    std::ranges::nth_element(sizes, sizes.begin() + ptrdiff_t(sizes.size() / 2));
+    return sizes[sizes.size() / 2];
+}
+
+} // namespace
+
 void ValueSketch::summarize()
 {
-    std::vector<float> sizes;
-    for (const float v : m_elements)
-        if (v != 0 && std::isfinite(v))
-            sizes.push_back(std::fabs(v));
-    m_usual = 0;
-    m_tells = false;
-    if (sizes.empty())
-        return;
-    std::ranges::nth_element(sizes, sizes.begin() + ptrdiff_t(sizes.size() / 2));
-    m_usual = sizes[sizes.size() / 2];
-    m_tells = std::ranges::any_of(m_elements, [&](float v) { return v != m_elements[0]; });
+    std::vector<float> sizes, scores;
+    bool anyMasked = false, anyOther = false;
+    for (const float v : m_elements) {
+        const bool masked = v <= kMasked;
+        (masked ? anyMasked : anyOther) = true;
+        if (v == 0 || !std::isfinite(v))
+            continue;
+        sizes.push_back(std::fabs(v));
+        if (!masked)
+            scores.push_back(std::fabs(v));
+    }
+    const double ofScores = median(std::move(scores));
+    m_masks = anyMasked && anyOther && ofScores <= kLargestScore;
+    m_usual = !m_masks ? median(std::move(sizes)) : ofScores > 0 ? ofScores : -double(kMasked); // or a mask alone
+    m_tells = m_usual > 0 && std::ranges::any_of(m_elements, [&](float v) { return v != m_elements[0]; });
 }
+
+bool ValueSketch::isMasked(size_t i) const { return m_masks && m_elements[i] <= kMasked; }
 
 double ValueSketch::distance(const ValueSketch& other, double limit) const
 {
@@ -77,7 +100,7 @@ double ValueSketch::distance(const ValueSketch& other, double limit) const
     size_t looked = 0;
     for (size_t i = 0; i < m_elements.size(); ++i) {
         const double a = m_elements[i], b = other.m_elements[i];
-        if ((a == 0 && b == 0) || (std::isnan(a) && std::isnan(b)))
+        if ((a == 0 && b == 0) || (std::isnan(a) && std::isnan(b)) || (isMasked(i) && other.isMasked(i)))
             continue;
         ++looked;
         if (a != b) {

@@ -22,8 +22,10 @@ public:
     const std::vector<int64_t>& counts() const { return m_counts; }
     /// Those that are looked at, of all samples.
     const std::vector<float>& elements() const { return m_elements; }
-    /// Median size of the elements that are not zero.
+    /// Median size of the elements that are neither zero nor masked scores.
     double usual() const { return m_usual; }
+    /// A score that a mask takes out, or such an element of the mask.
+    bool isMasked(size_t i) const;
     /// It has several elements and is not the same number everywhere.
     bool tells() const { return m_tells; }
     /// Their sizes are so unlike that they are far apart, whatever the elements are.
@@ -34,8 +36,8 @@ public:
     }
     /// Mean distance of the elements, each relative to its size or to what is usual in the value: 0 for equal values,
     /// about e for a relative error of e, about 1 for values that have nothing in common, 2 at most. Elements that are
-    /// zero in both are passed over, so a few huge ones (masks) and many zeros (Relu) hide nothing. Stops where it is
-    /// sure to be above `limit`, and returns something above it. Infinite for values of other sizes.
+    /// zero in both, or scores that both mask, are passed over, so masks and many zeros (Relu) hide nothing. Stops
+    /// where it is sure to be above `limit`, and returns something above it. Infinite for values of other sizes.
     double distance(const ValueSketch& other, double limit = 2) const;
 
 private:
@@ -45,6 +47,7 @@ private:
     std::vector<int64_t> m_counts;
     double m_usual = 0;
     bool m_tells = false;
+    bool m_masks = false; ///< scores, some of which a mask has taken out, or the mask
 };
 
 } // namespace qs
