@@ -264,6 +264,18 @@ inline FusedCase movedBias()
     return { a.output("y").finish(), f.output("y").finish(), { "m in n_y", "mr in n_y", "th in n_y" }, { "xr" } };
 }
 
+/// The same of a product that makes codes of what it reads.
+inline FusedCase movedBiasOfCodes()
+{
+    SmallModel a = eights("apart"), f = eights("fused");
+    a.constant("codes", Tensor::of<int8_t>({ 8, 8 }, std::vector<int8_t>(64, 5)));
+    a.constant("scale", Tensor::scalar(.1f)).constant("zero", Tensor::scalar<int8_t>(0));
+    a.node("DynamicQuantizeMatMul", { "x", "codes", "scale", "zero", "g" }, { "m" }, {}, kMicrosoft);
+    a.node("Tanh", { "m" }, { "th" }).node("Mul", { "m", "th" }, { "y" });
+    f.node("MatMul", { "x", "w" }, { "bare" }).node("FastGelu", { "bare", "g" }, { "y" }, {}, kMicrosoft);
+    return { a.output("y").finish(), f.output("y").finish(), { "m in n_y", "th in n_y" }, {} };
+}
+
 /// One file reads k in between, the other does not: what is between is not inside that node.
 inline FusedCase foreignSource()
 {

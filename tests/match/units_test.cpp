@@ -18,6 +18,7 @@ private slots:
     void insides_data();
     void insides();
     void movedBiases();
+    void movedBiasesOfCodes();
     void reasons_data();
     void reasons();
     void whatIsFoundIsKept();
@@ -139,6 +140,15 @@ void UnitsTests::movedBiases()
     QCOMPARE(insideOf(b.insideQuant, c.apart, c.fused), c.inside);
     QCOMPARE(insideOf(b.insideFloat, c.fused, c.apart), QStringList { "bare in n_m" });
     QVERIFY(listsAreApart(a) && listsAreApart(b));
+}
+
+void UnitsTests::movedBiasesOfCodes()
+{
+    const FusedCase c = movedBiasOfCodes();
+    const Alignment a = unitsOf(c.fused, c.apart);
+    QCOMPARE(insideOf(a.insideQuant, c.apart, c.fused), c.inside);
+    QCOMPARE(insideOf(a.insideFloat, c.fused, c.apart), QStringList { "bare in n_m" });
+    QVERIFY(a.unmatchedFloat.empty() && a.unmatchedQuant.empty() && listsAreApart(a));
 }
 
 void UnitsTests::reasons_data()

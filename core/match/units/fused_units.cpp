@@ -7,6 +7,7 @@
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
+#include <array>
 
 namespace qs {
 
@@ -15,10 +16,13 @@ namespace {
 /// A product that adds a bias itself.
 bool addsBias(const Node& node)
 {
+    constexpr std::array<std::pair<std::string_view, size_t>, 3> biases { { { "MatMulNBits", 5 },
+        { "DynamicQuantizeMatMul", 4 }, { "MatMulIntegerToFloat", 6 } } };
+    for (const auto& [type, slot] : biases)
+        if (node.opType == type)
+            return node.hasInput(slot);
     if (const auto signature = qlinearSignature(node))
         return signature->bias >= 0 && node.hasInput(size_t(signature->bias));
-    if (node.opType == "MatMulNBits")
-        return node.hasInput(5);
     return (node.opType.ends_with("Gemm") || node.opType.starts_with("Conv") || node.opType == "FusedConv")
         && !node.opType.ends_with("Integer") && node.hasInput(2);
 }
