@@ -24,7 +24,7 @@ cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 if(cores GREATER 4)
     set(CMAKE_UNITY_BUILD_BATCH_SIZE 16 CACHE STRING "How many")
 else()
-    set(CMAKE_UNITY_BUILD_BATCH_SIZE 48 CACHE STRING "How many")
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 64 CACHE STRING "How many")
 endif()
 # Compilers collect their garbage for a tenth of their time, and need not where there is room.
 cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)

@@ -13,7 +13,7 @@ namespace {
 
 using UnitList = std::vector<size_t>;
 
-constexpr size_t kLongestChain = 6; ///< units: a block of a plain network
+constexpr size_t kLongestBlock = 6; ///< units: a block of a plain network
 
 class BlockList {
 public:
@@ -107,7 +107,7 @@ void addStretches(BlockList& blocks, const GraphDraft& prepared, std::span<const
             blocks.add(stretch);
         } else {
             chain.insert(chain.end(), stretch.begin(), stretch.end());
-            if (chain.size() == kLongestChain)
+            if (chain.size() == kLongestBlock)
                 blocks.add(std::exchange(chain, {}));
         }
         stretch.clear();

@@ -32,7 +32,7 @@ int64_t castType(const QOperatorBuilder& b, const std::string& value)
     return b.model.realType(value) == DType::Float16 ? static_cast<int64_t>(DType::Float16) : kFloat32Type;
 }
 
-Status matmul(QOperatorBuilder& b, const DraftNode& node)
+Status dynamicMatmul(QOperatorBuilder& b, const DraftNode& node)
 {
     if (!b.isConstant(node.inputs[1]) && b.recipe.matmulConstantOnly.value_or(true))
         return b.leave(node,
@@ -50,7 +50,7 @@ Status matmul(QOperatorBuilder& b, const DraftNode& node)
     return {};
 }
 
-Status conv(QOperatorBuilder& b, const DraftNode& node)
+Status dynamicConv(QOperatorBuilder& b, const DraftNode& node)
 {
     const Tensor* weight = node.hasInput(1) ? b.model.constant(node.inputs[1]) : nullptr;
     if (weight && weight->rank() < 3)
@@ -81,7 +81,7 @@ Status conv(QOperatorBuilder& b, const DraftNode& node)
     return {};
 }
 
-Status gather(QOperatorBuilder& b, const DraftNode& node)
+Status dynamicGather(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& data = node.inputs.front();
     if (!b.isConstant(data) || b.model.realType(data) == DType::Undefined)
@@ -103,8 +103,8 @@ Status gather(QOperatorBuilder& b, const DraftNode& node)
 
 Status quantizeDynamic(FloatModel& model, const Recipe& recipe)
 {
-    static const std::map<std::string, QOperatorRule> rules { { "MatMul", matmul }, { "Conv", conv },
-        { "Gather", gather }, { "Transpose", passCodesOn }, { "LSTM", quantizeLstm },
+    static const std::map<std::string, QOperatorRule> rules { { "MatMul", dynamicMatmul }, { "Conv", dynamicConv },
+        { "Gather", dynamicGather }, { "Transpose", passCodesOn }, { "LSTM", quantizeLstm },
         { "Attention", quantizeAttention }, { "EmbedLayerNormalization", quantizeEmbedding } };
     return quantizeNodes(model, recipe, rules);
 }

@@ -17,7 +17,7 @@ namespace qs {
 namespace {
 
 /// Operators in a row; each takes the result of the one before it and, where it has one, an operand of its own.
-struct Chain {
+struct OperatorChain {
     struct Link {
         InnerOp op;
         std::vector<size_t> slots; ///< inputs of the node that it reads after the running result
@@ -89,7 +89,7 @@ struct ImageStep {
     size_t inputs;
     bool channelsLast;
     std::optional<InnerOp> add;
-    Chain end;
+    OperatorChain end;
 };
 
 Status runImage(const ImageStep& step, StepContext& s)
@@ -159,12 +159,12 @@ Result<LoweredNode> lowerQLinearConv(const LowerContext& c)
     return imageNode({ std::move(conv), 9, c.node.attributes.integer("channels_last", 0) != 0, {}, {} });
 }
 
-Result<LoweredNode> chainNode(InnerOp first, size_t inputs, Chain chain)
+Result<LoweredNode> chainNode(InnerOp first, size_t inputs, OperatorChain chain)
 {
     struct Step {
         InnerOp first;
         size_t inputs;
-        Chain chain;
+        OperatorChain chain;
     };
     const std::string kernel = first.kernel();
     const auto step = std::make_shared<const Step>(Step { std::move(first), inputs, std::move(chain) });
@@ -184,7 +184,7 @@ Result<LoweredNode> lowerFusedGemm(const LowerContext& c)
 {
     const Attributes& a = c.node.attributes;
     QS_TRY(InnerOp gemm, plainOp(c, innerNode("Gemm"), 3));
-    Chain chain;
+    OperatorChain chain;
     if (const std::string name = a.text("activation", ""); !name.empty()) {
         std::vector<float> params;
         for (const char* key : { "activation_alpha", name == "Selu" ? "activation_gamma" : "activation_beta" }) {
@@ -293,7 +293,7 @@ Result<LoweredNode> lowerBiasedGelu(const LowerContext& c, bool tanh)
     if (!c.node.hasInput(1))
         return chainNode(std::move(function), 1, {});
     QS_TRY(InnerOp add, InnerOp::make(innerNode("Add"), { InnerOp::of(c, 0), InnerOp::of(c, 1) }, c.mode));
-    Chain chain;
+    OperatorChain chain;
     chain.links.push_back({ std::move(function), {} });
     return chainNode(std::move(add), 2, std::move(chain));
 }
