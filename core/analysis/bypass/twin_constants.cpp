@@ -63,7 +63,7 @@ const Tensor* twinConstant(
             continue;
         const std::vector<float> values = toFloats(*constant);
         const double distance = relativeDistance(values, stored);
-        if (!(distance <= least) || !isRoundedTo(values, stored, codes.shape(), params))
+        if (!(distance <= (named ? kCloseAsWhole : least)) || !isRoundedTo(values, stored, codes.shape(), params))
             continue;
         if (named)
             return constant;
