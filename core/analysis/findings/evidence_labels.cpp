@@ -87,6 +87,7 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "quantizers", "quantizers" },
     { "samples", "samples" },
     { "scale", "scale" },
+    { "broken_scales", "scales that are none" },
     { "share_beyond", "beyond the bounds" },
     { "steps", "error in steps" },
     { "tolerance", "tolerance" },

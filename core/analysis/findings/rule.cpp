@@ -80,6 +80,10 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "matter. A mask near −3.4e38 leaves nothing; one of −10000 makes steps of 39 where scores lie within ±10, "
         "though whatever lies 12 below the others counts for nothing in Softmax.",
         "Keep extreme constants in float (the preset does), or leave this node out." },
+    { Rule::BrokenScale, "broken_scale", Severity::Error, "The scale of {} is none",
+        "A scale that is zero, infinite or no number stands for no values at all. Exporters write such ones where a "
+        "range was never observed, or was observed on values that are not finite.",
+        "Quantize it anew from the float model's values, and find out why its range was not known." },
     { Rule::SensitiveOperator, "sensitive_operator", Severity::Warning, "{} makes the noise grow",
         "Softmax, normalization, Sigmoid, logarithms and attention masks turn small errors of their inputs "
         "into large ones. Left in float they cost little time. Products whose sums cancel the signal and keep "

@@ -30,6 +30,7 @@ enum class Rule {
     WrongBiasScale,
     ScaleMismatchAtJoin,
     ExtremeConstant,
+    BrokenScale,
     SensitiveOperator,
     SaturatingAccumulation,
     ImplementationDiffers,

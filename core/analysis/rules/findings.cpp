@@ -56,11 +56,20 @@ Finding weightFinding(const Comparison& c, size_t index, Rule rule)
     return f;
 }
 
+bool isTold(
+    const std::vector<Finding>& found, Rule rule, std::optional<size_t> activation, std::optional<size_t> weight)
+{
+    return std::ranges::any_of(found, [&](const Finding& f) {
+        return f.rule == rule && ((activation && f.activation == activation) || (weight && f.weight == weight));
+    });
+}
+
 void fillFindings(const ComparePair& pair, Comparison& c)
 {
     std::vector<Finding> found;
     findLostActivations(pair, c, found);
     findOtherNetwork(pair, c, found);
+    findBrokenScales(c, found);
     findExtremeConstants(pair, c, found);
     findJoins(pair, c, found);
     findBrokenPairs(pair, c, found);

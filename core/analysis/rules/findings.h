@@ -25,6 +25,8 @@ void findBrokenPairs(
 /// Readers of codes that disagree with the writer, by their constants; after findBrokenPairs().
 void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Scales that are zero or not finite; before what is told of the same tensors.
+void findBrokenScales(const Comparison& c, std::vector<Finding>& found);
 void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Products whose sums leave less of the signal than of the noise.
@@ -68,6 +70,9 @@ const std::string& placeName(const ActivationRow& row);
 Finding activationFinding(const Comparison& c, size_t row, Rule rule);
 /// The same of a weight, told of by its node.
 Finding weightFinding(const Comparison& c, size_t row, Rule rule);
+/// Whether the rule has spoken of this activation, or of this weight.
+bool isTold(
+    const std::vector<Finding>& found, Rule rule, std::optional<size_t> activation, std::optional<size_t> weight);
 
 /// Activations are float: nothing but weights can be mended.
 bool onlyWeightsQuantized(const Comparison& c);

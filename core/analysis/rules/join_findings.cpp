@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-/// Values that have to share a scale with others.
+/// Values that have to share a scale with others, or have none.
 namespace qs {
 
 namespace {
@@ -133,6 +133,77 @@ std::optional<Finding> maskFinding(const ComparePair& pair, const Comparison& c,
 
 } // namespace
 
+namespace {
+
+/// Below zero it may lie.
+bool isBroken(float scale) { return scale == 0 || !std::isfinite(scale); }
+
+/// Of these largest values of each channel, or of all where the scales are none of channels. In a channel or block of
+/// zeros any scale is as good.
+size_t brokenScales(const QuantParams& params, const std::vector<double>& absMax)
+{
+    const bool channels = params.blockSize == 0 && absMax.size() == params.scale.size();
+    const bool anything = params.blockSize == 0 && std::ranges::any_of(absMax, [](double most) { return most > 0; });
+    size_t count = 0;
+    for (size_t i = 0; i < params.scale.size(); ++i) {
+        const float scale = params.scale[i];
+        count += isBroken(scale) && (!std::isfinite(scale) || (channels ? absMax[i] > 0 : anything));
+    }
+    return count;
+}
+
+/// `data`: the float model's values; those that nothing finite stands beside were not measured.
+void tellBroken(Finding f, const QuantParams& params, size_t broken,
+    const std::optional<std::pair<double, double>>& data, std::vector<Finding>& found)
+{
+    const float scale = params.scale[0];
+    const std::string one = std::isnan(scale) ? "is no number" : scale == 0 ? "is zero" : "is infinite";
+    f.title = ruleTitle(f.rule, f.tensor);
+    f.summary = params.scale.size() == 1 ? "Its scale " + one
+                                         : fmt::format("{} of its {} scales {} zero, infinite or no numbers", broken,
+                                             params.scale.size(), broken == 1 ? "is" : "are");
+    f.evidence = { evidence("broken_scales", double(broken)) };
+    if (data) {
+        f.summary
+            += fmt::format(", where the float model's values reach from {:.4g} to {:.4g}: no code stands for them.",
+                data->first, data->second);
+        f.evidence.push_back(evidence("data_low", data->first));
+        f.evidence.push_back(evidence("data_high", data->second));
+    } else {
+        f.summary += ": no code stands for anything.";
+    }
+    f.rank = 1e6;
+    found.push_back(std::move(f));
+}
+
+} // namespace
+
+void findBrokenScales(const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        const auto [low, high] = row.floatRange.value_or(std::pair(0.0, 0.0));
+        const size_t broken = brokenScales(row.params, { std::max(std::fabs(low), std::fabs(high)) });
+        if (broken == 0 || !firstOfQuantizer(c, i))
+            continue;
+        Finding f = activationFinding(c, i, Rule::BrokenScale);
+        f.change = row.params.scale.size() == 1 && row.floatRange
+            ? Remedy { RemedyKind::SetRange, row.node, row.name, low, high, 0 }
+            : Remedy { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+        tellBroken(std::move(f), row.params, broken, row.floatRange, found);
+    }
+    for (size_t i = 0; i < c.weights.size(); ++i) {
+        const WeightRow& row = c.weights[i];
+        const size_t broken = brokenScales(row.params, row.channelAbsMax);
+        if (broken == 0)
+            continue;
+        const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
+        Finding f = weightFinding(c, i, Rule::BrokenScale);
+        f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+        tellBroken(std::move(f), row.params, broken, std::pair(-most, most), found);
+    }
+}
+
 void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const RowOfValue rows(c.activations);
@@ -148,7 +219,7 @@ void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vec
     };
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (row.params.scale.empty() || !row.floatRange || !firstOfQuantizer(c, i))
+        if (row.params.scale.empty() || isBroken(row.params.scale[0]) || !row.floatRange || !firstOfQuantizer(c, i))
             continue;
         if (double(row.params.scale[0]) * 255 < kExtreme) {
             if (auto masks = maskFinding(pair, c, rows, i))
@@ -162,10 +233,11 @@ void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vec
     }
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
-        if (row.bias || row.params.scale.empty() || largestScale(row.params) * 255 < kExtreme)
+        const double largest = largestScale(row.params);
+        if (row.bias || row.params.scale.empty() || largest * 255 < kExtreme || !std::isfinite(largest))
             continue;
         const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
-        finish(weightFinding(c, i, Rule::ExtremeConstant), largestScale(row.params), { -most, most }, false);
+        finish(weightFinding(c, i, Rule::ExtremeConstant), largest, { -most, most }, false);
     }
 }
 

@@ -145,6 +145,8 @@ void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Fi
     const auto constants = [&](ValueId id) { return pair.quantPlan->constant(id); };
     for (const OddlyRead& odd : byQuantizer(oddReaders(graph, constants, *pair.quantView))) {
         const auto row = rowWrittenBy(pair, c, odd.quantizer);
+        if (isTold(found, Rule::BrokenScale, row, {}))
+            continue; // numbers that are none are not equal to themselves
         // What was measured behind the first DequantizeLinear is told already: only why is missing.
         const auto told = std::ranges::find_if(
             found, [&](const Finding& f) { return row && f.rule == Rule::WrongZeroPoint && f.activation == row; });

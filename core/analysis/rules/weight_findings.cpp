@@ -257,6 +257,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
         const bool elements = hasWrongElements(row) || row.otherRows;
         const bool moved = c.network && c.network->rearranged && !elements; // together they are the same
+        if (isTold(found, Rule::BrokenScale, {}, i))
+            continue;
         if (row.bias || rounded || moved || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
             continue;
         if (const Quantizer* first = roundedBefore(pair, row)) {
