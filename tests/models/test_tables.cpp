@@ -198,10 +198,18 @@ private slots:
             ++noise;
         const QString text = tableText(model, { 0, 1 }, { noise, model.columnOf(Metric::Clipped) }, TableFormat::Tsv);
         const QStringList lines = text.split(u'\n');
-        QCOMPARE(lines[0], QStringLiteral("noise clipping\tnoise rounding\tnoise weights\tnoise inherited\tclipped"));
-        QCOMPARE(lines[1], QStringLiteral("0.25\t0.5\t0\t0.25\t"));
-        QVERIFY2(lines[2].startsWith(QStringLiteral("\t\t\t\t")), qPrintable(lines[2]));
+        QCOMPARE(lines[0],
+            QStringLiteral("noise clipping\tnoise rounding\tnoise weights\tnoise kernel\tnoise inherited\tclipped"));
+        QCOMPARE(lines[1], QStringLiteral("0.25\t0.5\t0\t\t0.25\t"));
+        QVERIFY2(lines[2].startsWith(QStringLiteral("\t\t\t\t\t")), qPrintable(lines[2]));
         QVERIFY(tableText(model, { 0 }, { noise }, TableFormat::Markdown).contains(QStringLiteral("| noise |")));
+        auto integer = std::make_shared<Snapshot>(*snapshot);
+        integer->comparison->activations[0].noise.kernel = 1;
+        model.setSnapshot(integer);
+        const QString kernel = tableText(model, { 0 }, { noise }, TableFormat::Tsv);
+        QVERIFY2(kernel.contains(QStringLiteral("0.125\t0.25\t0\t0.5\t0.125")), qPrintable(kernel));
+        QCOMPARE(model.index(0, noise).data().toString(),
+            QStringLiteral("clip 13 %, round 25 %, weights 0 %, kernel 50 %, inherit 13 %"));
     }
 
     void copy()

@@ -439,8 +439,12 @@ private slots:
     {
         Example e;
         QVERIFY(e.ready());
+        const auto* legend = e.window.findChild<TablePanel*>(QStringLiteral("tensors"))
+                                 ->findChild<QLabel*>(QStringLiteral("tableFooter"));
+        QVERIFY(legend && !legend->text().contains(QStringLiteral("kernel")));
         setArithmetic(e.session, ArithmeticProfile::IntegerAvx2);
         QVERIFY(e.ready());
+        QVERIFY2(legend->text().contains(QStringLiteral("kernel")), qPrintable(legend->text()));
         QCOMPARE(e.session.comparison()->profile, ArithmeticProfile::IntegerAvx2);
         QVERIFY(e.window.showView(QStringLiteral("saturation")));
         auto* panel = e.window.findChild<TablePanel*>(QStringLiteral("saturation"));

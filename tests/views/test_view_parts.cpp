@@ -134,6 +134,7 @@ private slots:
     void menusStayNarrow();
     void namesThatDifferInTheMiddleStayApart();
     void noiseBarsShowTheLargest();
+    void noiseBarsShowKernels();
 };
 
 void TestViewParts::coloursStayWithinTheirLimits()
@@ -368,19 +369,43 @@ void TestViewParts::namesThatDifferInTheMiddleStayApart()
 /// No part of a bar is seen before a larger one, and the bar is full.
 void TestViewParts::noiseBarsShowTheLargest()
 {
-    QCOMPARE(noiseWidths({ 0.012, 0, 0.002, 0.6 }, 38), (std::array { 1, 0, 0, 37 }));
-    QCOMPARE(noiseWidths({ 0.01, 0, 0.005, 0.985 }, 38), (std::array { 0, 0, 0, 38 }));
-    QCOMPARE(noiseWidths({ -1, 1, 0, 1 }, 9), (std::array { 0, 5, 0, 4 }));
-    QCOMPARE(noiseWidths({ 0, 0, 0, 0 }, 9), (std::array { 0, 0, 0, 0 }));
+    QCOMPARE(noiseWidths({ 0.012, 0, 0.002, 0, 0.6 }, 38), (std::array { 1, 0, 0, 0, 37 }));
+    QCOMPARE(noiseWidths({ 0.01, 0, 0.005, 0, 0.985 }, 38), (std::array { 0, 0, 0, 0, 38 }));
+    QCOMPARE(noiseWidths({ -1, 1, 0, 0, 1 }, 9), (std::array { 0, 5, 0, 0, 4 }));
+    QCOMPARE(noiseWidths({}, 9), (std::array<int, kNoiseParts> {}));
     for (int width = 1; width < 60; ++width)
         for (int step = 0; step < 50; ++step) {
-            const std::array<double, 4> parts { 0.001 * step, 0.0007 * step, 0.013, 1 };
-            const std::array<int, 4> widths = noiseWidths(parts, width);
+            const NoiseParts parts { 0.001 * step, 0.0007 * step, 0.013, 0.0003 * step, 1 };
+            const auto widths = noiseWidths(parts, width);
             QCOMPARE(std::accumulate(widths.begin(), widths.end(), 0), width);
             for (size_t i = 0; i < parts.size(); ++i)
                 for (size_t j = 0; j < parts.size(); ++j)
                     QVERIFY(parts[i] <= parts[j] || widths[i] >= widths[j]);
         }
+}
+
+/// What integer kernels make is a part as the others are, and none where there is no such arithmetic.
+void TestViewParts::noiseBarsShowKernels()
+{
+    for (const Theme& theme : { Theme::light(), Theme::darkOne() }) {
+        for (const QColor& other : { theme.clipping, theme.rounding, theme.weights, theme.inherited })
+            QVERIFY(theme.kernel != other);
+        NoiseBar bar;
+        bar.setTheme(theme);
+        bar.resize(400, bar.sizeHint().height());
+        NoiseSplit split { 0.1, 0.0, 0.1, 0.0, 0.8 }; // rounding, clipping, inherited, weights, kernel
+        bar.setNoise(split, 20, QStringLiteral("measured"));
+        QVERIFY2(bar.text().contains(QStringLiteral("kernel 80.0 %")), qPrintable(bar.text()));
+        const QImage drawn = bar.grab().toImage();
+        QCOMPARE(drawn.pixelColor(200, 5), theme.kernel);
+        const QString brief = QStringLiteral("20.0 dB · kernel 80.0 %"); // the small parts are not worth its name
+        bar.setNoise({ 0.05, 0.05, 0.09, 0.01, 0.8 }, 20, QStringLiteral("measured"));
+        QCOMPARE(bar.textFor(bar.fontMetrics().horizontalAdvance(brief)), brief);
+        split.kernel.reset();
+        bar.setNoise(split, 20, QStringLiteral("measured"));
+        QVERIFY2(!bar.text().contains(QStringLiteral("kernel")), qPrintable(bar.text()));
+        QVERIFY(bar.toolTip().contains(QStringLiteral("integer kernels")));
+    }
 }
 
 void TestViewParts::menusStayNarrow()

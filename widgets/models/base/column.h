@@ -20,7 +20,7 @@ enum TableRole {
     SortRole = Qt::UserRole, ///< a number (double) or text; invalid = does not exist, always sorted last
     CopyRole, ///< a number, or text, for the clipboard
     BadnessRole, ///< 0 best .. 1 worst, for a bar in the colour scale; invalid = no bar
-    SplitRole, ///< QVariantList of doubles: clipping, rounding, inherited (shares, may be negative)
+    SplitRole, ///< QVariantList of doubles: shares of the noise by origin, may be negative
     StripRole, ///< QVariantList of doubles: badness by channel
     RowRole, ///< row in the comparison (size_t as quint64)
     FilterRole, ///< text that the filter field searches

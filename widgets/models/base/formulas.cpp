@@ -30,6 +30,13 @@ double totalNoise(const NoiseSplit& noise)
 
 } // namespace
 
+bool hasKernelNoise(const Comparison* comparison)
+{
+    return comparison && std::ranges::any_of(comparison->activations, [](const ActivationRow& row) {
+        return bool(row.noise.kernel);
+    });
+}
+
 std::optional<NoiseShares> noiseShares(const ActivationRow& row)
 {
     const NoiseSplit& noise = row.noise;
@@ -39,7 +46,7 @@ std::optional<NoiseShares> noiseShares(const ActivationRow& row)
     if (!(total > 0) || !std::isfinite(total))
         return {};
     return NoiseShares { *noise.clipping / total, *noise.rounding / total, noise.weights.value_or(0) / total,
-        *noise.inherited / total, noise.kernel.value_or(0) / total };
+        *noise.inherited / total, noise.kernel ? Number(*noise.kernel / total) : Number() };
 }
 
 double nearlyNone(double share) { return share < 0 && share > -kNone ? 0 : share; }
@@ -50,16 +57,16 @@ QString noiseText(const std::optional<NoiseShares>& shares)
 {
     if (!shares)
         return absentText();
-    const QString cancelling
-        = std::ranges::any_of(
-              std::array { shares->clipping, shares->rounding, shares->weights, shares->inherited }, cancels)
+    const QString cancelling = std::ranges::any_of(std::array { shares->clipping, shares->rounding, shares->weights,
+                                                       shares->kernel.value_or(0), shares->inherited },
+                                   cancels)
         ? tr("parts cancel: ")
         : QString();
     return cancelling
-        + tr("clip %1, round %2, weights %3, inherit %4")
+        + tr("clip %1, round %2, weights %3, %4inherit %5")
               .arg(wholePercent(shares->clipping), wholePercent(shares->rounding), wholePercent(shares->weights),
-                  wholePercent(shares->inherited))
-        + (shares->kernel > 0 ? tr(", kernel %1").arg(wholePercent(shares->kernel)) : QString());
+                  shares->kernel ? tr("kernel %1, ").arg(wholePercent(*shares->kernel)) : QString(),
+                  wholePercent(shares->inherited));
 }
 
 QString noiseFormula(const ActivationRow& row)
@@ -69,7 +76,7 @@ QString noiseFormula(const ActivationRow& row)
         return tr("No error to split here, or no quantizer of its own.");
     const double total = totalNoise(row.noise);
     const QString kernel = row.noise.kernel
-        ? tr("+ integer kernel %1 (%2)\n").arg(numberText(row.noise.kernel), wholePercent(*row.noise.kernel / total))
+        ? tr("+ integer kernel %1 (%2)\n").arg(numberText(row.noise.kernel), wholePercent(*shares->kernel))
         : QString();
     return tr("Mean squared error %1 =\nclipping %2 (%3)\n+ rounding %4 (%5)\n+ own weights %6 (%7), estimated\n%10+ "
               "inherited %8 (%9)\nParts that cancel can be "

@@ -13,16 +13,19 @@ namespace qs {
 struct NoiseShares {
     double clipping = 0, rounding = 0, weights = 0,
            inherited = 0; ///< of the mean squared error; may be negative or above 1
-    double kernel = 0; ///< made by integer arithmetic, 0 without
+    Number kernel {}; ///< made by integer arithmetic, null without
     bool operator==(const NoiseShares&) const = default;
 };
+/// Whether integer kernels made noise of their own anywhere: where not, nobody needs to hear of that part.
+bool hasKernelNoise(const Comparison* comparison);
 /// Empty without an error or without the split.
 std::optional<NoiseShares> noiseShares(const ActivationRow& row);
 /// A negative share that is rounded to nothing is nothing: "0 %", not "−0.1 %".
 double nearlyNone(double share);
 /// The share of a part that others take back: negative, or more than all.
 bool cancels(double share);
-QString noiseText(const std::optional<NoiseShares>& shares); ///< "clip 93 %, round 1 %, weights 2 %, inherit 4 %"
+QString noiseText(
+    const std::optional<NoiseShares>& shares); ///< "clip 93 %, round 1 %, weights 2 %, inherit 4 %"; with "kernel 3 %"
 QString noiseFormula(const ActivationRow& row);
 
 QString accumulatedFormula(const ActivationRow& row, const Comparison& comparison);

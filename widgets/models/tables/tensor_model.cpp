@@ -57,8 +57,10 @@ QString parametersTip(const ActivationRow& row)
 QVariantList noiseBar(const ActivationRow& row)
 {
     const auto shares = noiseShares(row);
-    return shares ? QVariantList { shares->clipping, shares->rounding, shares->weights, shares->inherited }
-                  : QVariantList();
+    if (!shares)
+        return {};
+    return { shares->clipping, shares->rounding, shares->weights,
+        shares->kernel ? QVariant(*shares->kernel) : QVariant(), shares->inherited };
 }
 
 } // namespace
@@ -126,9 +128,10 @@ TensorModel::Columns TensorModel::qualityColumns() const
             metricCell(Metric::NodeAlone) },
         { { tr("noise"),
               tr("Where the squared error comes from: clipping, rounding, the node's own quantized weights "
-                 "(estimated), inherited from before. Sorted by the share of clipping."),
+                 "(estimated), integer kernels (sums that saturate, for one), inherited from before. Sorted by the "
+                 "share of clipping."),
               QStringLiteral("noisenoi"), Split, kDown, true, {}, false, nullptr, false,
-              { tr("clipping"), tr("rounding"), tr("weights"), tr("inherited") } },
+              { tr("clipping"), tr("rounding"), tr("weights"), tr("kernel"), tr("inherited") } },
             cell<R>(
                 noiseText, [](const auto& shares) { return shares ? Number(shares->clipping) : Number(); },
                 noiseShares),

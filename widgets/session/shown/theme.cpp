@@ -64,6 +64,7 @@ Theme Theme::light()
     t.clipping = QColor(0xd55e00);
     t.rounding = QColor(0x0072b2);
     t.weights = QColor(0x009e73);
+    t.kernel = QColor(0xcc79a7);
     t.inherited = QColor(0xb8bec4);
     return t;
 }
@@ -93,6 +94,7 @@ Theme Theme::darkOne()
     t.clipping = QColor(0xe8731a);
     t.rounding = QColor(0x56b4e9);
     t.weights = QColor(0x2bb58c);
+    t.kernel = QColor(0xd694bb);
     t.inherited = QColor(0x565e67);
     return t;
 }

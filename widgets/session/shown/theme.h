@@ -29,7 +29,7 @@ struct Theme {
     QColor error, warning, note; ///< severities, always beside an icon
     QColor floatSeries, quantSeries, noiseSeries, idealSeries; ///< plots (Okabe-Ito)
     QColor otherSeries; ///< a second quantized model in them
-    QColor clipping, rounding, weights, inherited; ///< noise by origin (Okabe-Ito)
+    QColor clipping, rounding, weights, kernel, inherited; ///< noise by origin (Okabe-Ito)
 
     static Theme light();
     static Theme darkOne();

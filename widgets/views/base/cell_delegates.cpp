@@ -157,7 +157,7 @@ void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& in
 void CellDelegate::paintSplit(QPainter* painter, QRect area, const QModelIndex& index) const
 {
     const QVariantList shares = index.data(SplitRole).toList();
-    std::array<double, 4> parts {};
+    NoiseParts parts {};
     for (size_t i = 0; i < parts.size(); ++i)
         parts[i] = shares.value(qsizetype(i)).toDouble();
     paintNoise(*painter, middle(area, fontUnits(QFontMetrics(painter->font()), kBarHeight)), parts, m_session.theme());

@@ -13,33 +13,38 @@ namespace qs {
 
 namespace {
 
-constexpr double kLeastShare = 0.001; ///< that is named where there is not room for all
+constexpr std::array kLeastShares { 0.001, 0.01, 0.1 }; ///< that are named where there is not room for all
 constexpr double kStaleNoiseOpacity = 0.4; ///< of colours that are not of the recipe as it is
 constexpr int kNoiseMargin = 12, kNoiseBarHeight = 8, kNoiseGap = 3;
 
 struct Part {
     QString name;
     Number value;
+    bool rare = false; ///< is not spoken of where there is none
 };
 
-std::array<Part, 4> partsOf(const NoiseSplit& split)
+std::array<Part, kNoiseParts> partsOf(const NoiseSplit& split)
 {
     return { { { NoiseBar::tr("clipping"), split.clipping }, { NoiseBar::tr("rounding"), split.rounding },
-        { NoiseBar::tr("weights"), split.weights }, { NoiseBar::tr("inherited"), split.inherited } } };
+        { NoiseBar::tr("weights"), split.weights }, { NoiseBar::tr("kernel"), split.kernel, true },
+        { NoiseBar::tr("inherited"), split.inherited } } };
 }
 
 double totalOf(const NoiseSplit& split)
 {
-    return split.clipping.value_or(0) + split.rounding.value_or(0) + split.weights.value_or(0)
-        + split.kernel.value_or(0) + split.inherited.value_or(0);
+    double total = 0;
+    for (const Part& part : partsOf(split))
+        total += part.value.value_or(0);
+    return total;
 }
 
 } // namespace
 
-void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 4>& parts, const Theme& theme)
+void paintNoise(QPainter& painter, const QRect& bar, const NoiseParts& parts, const Theme& theme)
 {
-    const std::array<QColor, 4> colours { theme.clipping, theme.rounding, theme.weights, theme.inherited };
-    const std::array<int, 4> widths = noiseWidths(parts, bar.width());
+    const std::array<QColor, kNoiseParts> colours { theme.clipping, theme.rounding, theme.weights, theme.kernel,
+        theme.inherited };
+    const auto widths = noiseWidths(parts, bar.width());
     int left = bar.left();
     for (size_t i = 0; i < colours.size(); ++i) {
         painter.fillRect(left, bar.top(), widths[i], bar.height(), colours[i]);
@@ -47,15 +52,15 @@ void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 4>
     }
 }
 
-std::array<int, 4> noiseWidths(const std::array<double, 4>& parts, int width)
+std::array<int, kNoiseParts> noiseWidths(const NoiseParts& parts, int width)
 {
     double total = 0;
     for (const double part : parts)
         total += std::max(0.0, part); // parts that cancel have no width
-    std::array<int, 4> widths {};
+    std::array<int, kNoiseParts> widths {};
     if (!(total > 0))
         return widths;
-    std::array<double, 4> rests {};
+    NoiseParts rests {};
     int left = width;
     for (size_t i = 0; i < parts.size(); ++i) {
         const double share = std::max(0.0, parts[i]) / total * width;
@@ -74,9 +79,10 @@ std::array<int, 4> noiseWidths(const std::array<double, 4>& parts, int width)
 NoiseBar::NoiseBar(QWidget* parent)
     : QWidget(parent)
 {
-    setToolTip(tr("Mean squared error by origin: values beyond the range, steps between codes, the node's own "
-                  "quantized weights (estimated), and what came in with an error. Parts that cancel can be negative or "
-                  "exceed 100 %."));
+    setToolTip(
+        tr("Mean squared error by origin: values beyond the range, steps between codes, the node's own "
+           "quantized weights (estimated), what integer kernels make, such as sums that saturate, and what came in "
+           "with an error. Parts that cancel can be negative or exceed 100 %."));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
@@ -115,7 +121,7 @@ QString NoiseBar::text(double leastShare) const
         words << tr("parts cancel");
     for (const Part& part : parts) {
         const Number share = shareOf(part);
-        if (std::abs(share.value_or(0)) >= leastShare)
+        if ((part.value || !part.rare) && std::abs(share.value_or(0)) >= leastShare)
             words << part.name + u' ' + percentText(share);
     }
     return words.join(QStringLiteral(" · "));
@@ -124,11 +130,13 @@ QString NoiseBar::text(double leastShare) const
 /// What matters least goes first: parts that are nearly nothing, then whether it is measured.
 QString NoiseBar::textFor(int width) const
 {
-    const QString large = text(kLeastShare);
-    for (const QString& line : { text(), m_note + u' ' + large })
+    QStringList lines { text(), m_note + u' ' + text(kLeastShares.front()) };
+    for (const double least : kLeastShares)
+        lines << text(least);
+    for (const QString& line : lines)
         if (fontMetrics().horizontalAdvance(line) <= width)
             return line;
-    return fontMetrics().elidedText(large, Qt::ElideRight, width);
+    return fontMetrics().elidedText(lines.last(), Qt::ElideRight, width);
 }
 
 QSize NoiseBar::sizeHint() const { return { 300, fontMetrics().height() + kNoiseBarHeight + 3 * kNoiseGap }; }
@@ -140,10 +148,9 @@ void NoiseBar::paintEvent(QPaintEvent*)
     const QRect bar(area.left(), area.top(), area.width(), kNoiseBarHeight);
     painter.fillRect(bar, m_theme.raised);
     painter.setOpacity(m_stale ? kStaleNoiseOpacity : 1);
-    paintNoise(painter, bar,
-        { m_split.clipping.value_or(0), m_split.rounding.value_or(0), m_split.weights.value_or(0),
-            m_split.inherited.value_or(0) },
-        m_theme);
+    NoiseParts parts {};
+    std::ranges::transform(partsOf(m_split), parts.begin(), [](const Part& part) { return part.value.value_or(0); });
+    paintNoise(painter, bar, parts, m_theme);
     painter.setOpacity(1);
     painter.setPen(m_stale ? m_theme.muted : m_theme.text);
     const QRect line(area.left(), bar.bottom() + kNoiseGap, area.width(), fontMetrics().height());

@@ -12,11 +12,15 @@ class QPainter;
 
 namespace qs {
 
+/// Clipping, rounding, weights, kernel and inherited noise, in the order in which they are drawn.
+constexpr size_t kNoiseParts = 5;
+using NoiseParts = std::array<double, kNoiseParts>;
+
 /// Pixels of each part, all of the width together: what rounding leaves goes to those that lack most, so that no part
 /// is seen before a larger one.
-std::array<int, 4> noiseWidths(const std::array<double, 4>& parts, int width);
-/// Fills a bar with the shares of clipping, rounding, weights and inherited noise; parts below 0 have no width.
-void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 4>& parts, const Theme& theme);
+std::array<int, kNoiseParts> noiseWidths(const NoiseParts& parts, int width);
+/// Fills a bar with the shares; parts below 0 have no width.
+void paintNoise(QPainter& painter, const QRect& bar, const NoiseParts& parts, const Theme& theme);
 
 /// Noise by origin as a bar, with the shares in words below it.
 class NoiseBar : public QWidget {
@@ -29,6 +33,7 @@ public:
     void setStale(bool stale); ///< the numbers are of another recipe than the one at hand
     bool stale() const { return m_stale; }
     QString text() const;
+    QString textFor(int width) const; ///< as much of it as there is room for
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return { 120, sizeHint().height() }; }
 
@@ -37,7 +42,6 @@ protected:
 
 private:
     QString text(double leastShare) const; ///< without the note and the parts below this share
-    QString textFor(int width) const;
 
     Theme m_theme = Theme::light();
     NoiseSplit m_split;

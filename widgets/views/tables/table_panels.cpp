@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/formulas.h"
 #include "widgets/models/tables/output_model.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
@@ -19,11 +20,14 @@ QString coloured(const QString& text, const QColor& colour)
     return QStringLiteral("<span style='color:%1'>■</span> %2").arg(colour.name(), text);
 }
 
-QString noiseLegend(const Theme& theme)
+QString noiseLegend(const Theme& theme, bool kernel)
 {
-    return TablePanel::tr("dB: higher is better, of the increase lower · noise: %1 %2 %3 %4")
-        .arg(coloured(TablePanel::tr("clipping"), theme.clipping), coloured(TablePanel::tr("rounding"), theme.rounding),
-            coloured(TablePanel::tr("weights"), theme.weights), coloured(TablePanel::tr("inherited"), theme.inherited));
+    QStringList parts { coloured(TablePanel::tr("clipping"), theme.clipping),
+        coloured(TablePanel::tr("rounding"), theme.rounding), coloured(TablePanel::tr("weights"), theme.weights) };
+    if (kernel)
+        parts << coloured(TablePanel::tr("kernel"), theme.kernel);
+    parts << coloured(TablePanel::tr("inherited"), theme.inherited);
+    return TablePanel::tr("dB: higher is better, of the increase lower · noise: %1").arg(parts.join(u' '));
 }
 
 QString nothingComparedText(const Snapshot& snapshot)
@@ -66,7 +70,8 @@ TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* pare
         return TablePanel::tr("%1 pair(s)", nullptr, int(pairs)).arg(countText(pairs))
             + TablePanel::tr(" · %1 unmatched · [ ] walk").arg(countText(unmatched));
     };
-    setup.footer = noiseLegend;
+    setup.footer
+        = [owner = &session](const Theme& theme) { return noiseLegend(theme, hasKernelNoise(owner->comparison())); };
     setup.emptyText = nothingComparedText;
     auto* panel = new TablePanel(session, std::move(setup), parent);
     QObject::connect(&session, &Session::metricChanged, panel,
