@@ -310,6 +310,13 @@ void TestGraphViews::distributionExplainsItself()
         if (button->text() == "log y")
             button->click();
     QCOMPARE(panel.plot().scale(), AxisScale::Linear);
+    Snapshot own = *small.session.snapshot();
+    own.comparison->activations[1].floatClippedFraction = 0.5; // behind a damaged input
+    const DistributionView view = distributionOf(own, small.session.selection().current(), Theme::light());
+    QCOMPARE(view.data.representableLabel, QString("range −64 … 63.5 · clips 50.0 % of float · 25.0 % of quantized"));
+    own.comparison->activations[1].floatClippedFraction = 0.25;
+    QVERIFY(distributionOf(own, small.session.selection().current(), Theme::light())
+                .data.representableLabel.endsWith(QString("clips 25.0 %")));
 }
 
 void TestGraphViews::layerChartFollowsAndSets()

@@ -147,6 +147,8 @@ QString idealFormula(const ActivationRow& row)
 QString clippedFormula(const ActivationRow& row)
 {
     QStringList lines { metricInfo(Metric::Clipped).definition };
+    if (row.floatClippedFraction)
+        lines << tr("of the float data, %1 lie beyond the range").arg(percentText(row.floatClippedFraction));
     if (row.range && row.observedRange)
         lines << tr("representable %1, observed %2").arg(rangeText(row.range), rangeText(row.observedRange));
     return lines.join(u'\n');

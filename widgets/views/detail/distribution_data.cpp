@@ -41,12 +41,22 @@ bool isSeen(const Histogram& noise, const Histogram& values)
     return !noise.empty() && noise.largest() - noise.smallest() > kLeastWidth * (values.largest() - values.smallest());
 }
 
-QString rangeLabel(const PlotRange& range, const Number& clipped)
+QString rangeLabel(const PlotRange& range)
 {
     const bool symmetric = range.second > 0 && numberText(-range.first) == numberText(range.second);
-    const QString text = symmetric ? tr("range ±%1").arg(numberText(range.second))
-                                   : tr("range %1 … %2").arg(numberText(range.first), numberText(range.second));
-    return clipped ? text + tr(" · clips %1").arg(percentText(clipped)) : text;
+    return symmetric ? tr("range ±%1").arg(numberText(range.second))
+                     : tr("range %1 … %2").arg(numberText(range.first), numberText(range.second));
+}
+
+/// Behind a damaged input the quantized model's own values may stay inside a range that the float model's exceed.
+QString clippedLabel(const Number& own, const Number& ofFloat)
+{
+    if (!own)
+        return {};
+    const QString share = percentText(own);
+    if (!ofFloat || percentText(ofFloat) == share)
+        return tr(" · clips %1").arg(share);
+    return tr(" · clips %1 of float · %2 of quantized").arg(percentText(ofFloat), share);
 }
 
 QString observedLabel(const PlotRange& range)
@@ -94,7 +104,7 @@ DistributionView ofActivation(const ActivationRow& row, const ActivationRow* oth
     addOther(data, other, row.quantizer || (other && other->quantizer), theme, width);
     data.representable = row.range;
     if (row.range)
-        data.representableLabel = rangeLabel(*row.range, row.clippedFraction);
+        data.representableLabel = rangeLabel(*row.range) + clippedLabel(row.clippedFraction, row.floatClippedFraction);
     data.observed = row.observedRange;
     if (row.observedRange)
         data.observedLabel = observedLabel(*row.observedRange);
@@ -125,7 +135,7 @@ DistributionView ofWeight(const WeightRow& row, const WeightRow* other, const Th
         for (size_t c = 1; c < row.params.scale.size(); ++c)
             range = { std::min(range.first, row.params.low(c)), std::max(range.second, row.params.high(c)) };
         data.representable = range;
-        data.representableLabel = rangeLabel(range, row.clippedFraction);
+        data.representableLabel = rangeLabel(range) + clippedLabel(row.clippedFraction, {});
     }
     data.xLabel = row.bias ? tr("bias") : tr("weight");
     view.subtitle = subtitleOf(data, 0);

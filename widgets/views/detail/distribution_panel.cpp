@@ -29,7 +29,7 @@ QString predictedLabel(const PlotRange& range, const PredictedNoise& noise)
     const QString ends = -range.first == range.second
         ? QStringLiteral("±%1").arg(numberText(range.second))
         : QStringLiteral("%1 … %2").arg(numberText(range.first), numberText(range.second));
-    return DistributionPanel::tr("range %1 · clips %2 · %3")
+    return DistributionPanel::tr("range %1 · clips %2 of quantized · %3")
         .arg(ends, percentText(noise.clippedFraction), decibelText(noise.sqnrDb));
 }
 
