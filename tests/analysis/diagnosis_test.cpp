@@ -57,6 +57,10 @@ void DiagnosisTests::inputsAndCoverage()
     QCOMPARE(row.all->lowest, 0.0);
     QCOMPARE(row.all->highest, 200.0);
     QVERIFY2(row.note.find("raw pixels") != std::string::npos, row.note.c_str());
+    const auto scaled = Tensor::of<float>({ 1, 3, 1, 2 }, { 7.705e-7f, 0.25f, 0.5f, 0.75f, 1, 1 });
+    const Comparison c01 = compared(f, q, FixedData({ scaled }));
+    const std::string& note = c01.inputs[0].note;
+    QVERIFY2(note.starts_with("values from 0 to 1, calibrated for -2 to 1.984: "), note.c_str());
     QVERIFY(c.coverage);
     QCOMPARE(c.coverage->worst, std::string("x"));
     QVERIFY(close(c.coverage->outside, 12.0 / 18));

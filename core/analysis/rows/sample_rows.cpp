@@ -17,6 +17,7 @@ constexpr double kBrightest = 255; ///< of raw pixels
 constexpr double kFarWider = 8; ///< times the calibrated width
 constexpr double kWider = 1.25;
 constexpr double kHardlyUsed = 0.25;
+constexpr double kNothing = 1e-4; ///< of a range's width: what its four digits cannot show is 0
 
 std::optional<InputMoments> momentsOf(const InputSums& s)
 {
@@ -39,6 +40,13 @@ std::string otherScale(const InputMoments& m, double low, double high, const std
     return {};
 }
 
+/// "0 to 1", also of a lowest value of 7.7e-07.
+std::string rangeText(double low, double high)
+{
+    const auto shown = [least = kNothing * (high - low)](double value) { return std::fabs(value) < least ? 0 : value; };
+    return fmt::format("{:.4g} to {:.4g}", shown(low), shown(high));
+}
+
 /// How the values lie against the range that calibration found.
 void addNote(const InputMoments& m, InputRow& row)
 {
@@ -50,7 +58,7 @@ void addNote(const InputMoments& m, InputRow& row)
         return;
     const auto [low, high] = *row.calibrated;
     const std::string both
-        = fmt::format("values from {:.4g} to {:.4g}, calibrated for {:.4g} to {:.4g}", m.lowest, m.highest, low, high);
+        = fmt::format("values from {}, calibrated for {}", rangeText(m.lowest, m.highest), rangeText(low, high));
     row.note = otherScale(m, low, high, both);
     row.otherScale = !row.note.empty();
     if (row.note.empty() && m.highest - m.lowest < kHardlyUsed * (high - low))
