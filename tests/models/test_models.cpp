@@ -380,7 +380,8 @@ private slots:
         QCOMPARE(withShortNames(QStringLiteral("at onnx::QuantizeLinear_1429: a")),
             QStringLiteral("at onnx::QuantizeLinear_1429: a"));
         QCOMPARE(evidenceText(measured),
-            QStringLiteral("clipped 11.8 % · SQNR with this quantizer alone 3.5 dB · source conv_1 · new key 2"));
+            QStringLiteral("clipped of its own values 11.8 % · SQNR with this quantizer alone 3.5 dB · source conv_1 · "
+                           "new key 2"));
         for (const RuleInfo& info : ruleTable())
             QVERIFY2(!ruleExplanation(info.rule).isEmpty(), info.id.data());
     }
