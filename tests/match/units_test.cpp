@@ -2,7 +2,7 @@
 #include "core/match/alignment_state.h"
 #include "core/match/graph/canonical.h"
 #include "core/match/units/fused_units.h"
-#include "tests/match/fused_graphs.h"
+#include "tests/match/fused_attention.h"
 
 #include <QtTest>
 
