@@ -19,16 +19,19 @@ else()
     set(QS_BUILD_ONCE ON)
 endif()
 option(QS_UNITY "Compile several sources at a time" ${QS_BUILD_ONCE})
-# Headers are two thirds of the work: few large batches cost least in all, more of them keep more cores busy.
+# Headers are two thirds of the work: few large batches cost least in all, more of them keep more cores busy. Those of 64
+# take 2 GB each, and four are compiled at once on two cores.
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-if(cores GREATER 4)
-    set(CMAKE_UNITY_BUILD_BATCH_SIZE 16 CACHE STRING "How many")
-else()
-    set(CMAKE_UNITY_BUILD_BATCH_SIZE 64 CACHE STRING "How many")
-endif()
-# Compilers collect their garbage for a tenth of their time, and need not where there is room.
 cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)
 math(EXPR megabytes_per_core "${memory} / ${cores}")
+if(cores GREATER 4)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 16 CACHE STRING "How many")
+elseif(megabytes_per_core GREATER 6000)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 64 CACHE STRING "How many")
+else()
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 48 CACHE STRING "How many")
+endif()
+# Compilers collect their garbage for a tenth of their time, and need not where there is room.
 if(QS_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND megabytes_per_core GREATER 3000)
     add_compile_options("SHELL:--param ggc-min-heapsize=1000000")
 endif()
