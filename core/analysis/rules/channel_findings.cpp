@@ -2,6 +2,7 @@
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ size_t quantizedBehind(const Graph& graph, const Comparison& c, ValueId value)
     while (value.valid()) {
         for (size_t i = 0; i < c.activations.size(); ++i) {
             const ActivationRow& row = c.activations[i];
-            if (row.floatValue == value && row.params.perTensor() && isInteger(row.params.dtype))
+            if (row.floatValue == value && (row.dynamic || (row.params.perTensor() && isInteger(row.params.dtype))))
                 return i;
         }
         const auto& uses = graph.value(value).uses;
@@ -63,15 +64,49 @@ const ActivationRow* worstReader(const Graph& graph, const Comparison& c, ValueI
     return worst;
 }
 
+/// A node of the float model whose constant is larger in some channel than in the median one, so many times.
+struct UnequalMaker {
+    NodeId node;
+    double ratio = 0;
+};
+
+/// Largest factor of a normalization over the median one; 0: it has no constant ones.
+double factorRatio(const Plan& plan, const Node& node)
+{
+    const Tensor* factors
+        = node.opType.ends_with("Normalization") && node.hasInput(1) ? plan.constant(node.inputs[1]) : nullptr;
+    if (!factors || !isFloat(factors->dtype()) || factors->count() == 0)
+        return 0;
+    std::vector<float> sizes = toFloats(*factors);
+    for (float& size : sizes)
+        size = std::fabs(size);
+    const auto median = sizes.begin() + std::ssize(sizes) / 2;
+    std::ranges::nth_element(sizes, median);
+    return *median > 0 ? double(*std::ranges::max_element(sizes)) / double(*median) : 0;
+}
+
+/// Those that a quantizer holds, and factors of normalizations that stayed in float.
+std::vector<UnequalMaker> unequalMakers(const ComparePair& pair, const Comparison& c)
+{
+    std::vector<UnequalMaker> makers;
+    for (const WeightRow& weight : c.weights)
+        if (!weight.bias && weight.floatNode.valid() && weight.rangeRatio.value_or(0) >= kUnequalChannels)
+            makers.push_back({ weight.floatNode, *weight.rangeRatio });
+    const auto& nodes = pair.floatPlan->graph().nodes();
+    for (size_t n = 0; n < nodes.size(); ++n)
+        if (const double ratio = factorRatio(*pair.floatPlan, nodes[n]);
+            ratio >= kUnequalChannels && std::ranges::find(makers, NodeId(n), &UnequalMaker::node) == makers.end())
+            makers.push_back({ NodeId(n), ratio });
+    return makers;
+}
+
 } // namespace
 
 void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Graph& graph = pair.floatPlan->graph();
-    for (const WeightRow& weight : c.weights) {
-        if (weight.bias || weight.rangeRatio.value_or(0) < kUnequalChannels || !weight.floatNode.valid())
-            continue;
-        const Node& maker = graph.node(weight.floatNode);
+    for (const auto& [node, ratio] : unequalMakers(pair, c)) {
+        const Node& maker = graph.node(node);
         const size_t at = maker.outputs.empty() ? SIZE_MAX : quantizedBehind(graph, c, maker.outputs[0]);
         if (at == SIZE_MAX || !firstOfQuantizer(c, at))
             continue;
@@ -88,8 +123,8 @@ void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vect
             = fmt::format("The largest channel of the weights that make it is {:.0f} times the median one, and one "
                           "scale serves all channels: the others share few codes, so that the noise grows by "
                           "{:.1f} dB in {}.",
-                *weight.rangeRatio, *reader->increaseDb, placeName(*reader));
-        f.evidence = { evidence("range_ratio", *weight.rangeRatio), evidence("increase_db", *reader->increaseDb, "dB"),
+                ratio, *reader->increaseDb, placeName(*reader));
+        f.evidence = { evidence("range_ratio", ratio), evidence("increase_db", *reader->increaseDb, "dB"),
             evidence("sqnr_db", reader->accumulated.sqnrDb.value_or(0), "dB") };
         f.confidence = 0.8;
         const bool normalized = maker.opType.ends_with("Normalization");

@@ -155,6 +155,22 @@ bool cancels(const ActivationRow& row)
     return row.noise.inherited.value_or(0) >= kMostOfNoise * rmse * rmse; // neither its quantizer's nor its weights'
 }
 
+const ActivationRow* inputRow(const Graph& graph, const Comparison& c, NodeId product)
+{
+    const auto& inputs = graph.node(product).inputs;
+    const auto row = inputs.empty() ? c.activations.end()
+                                    : std::ranges::find(c.activations, inputs[0], &ActivationRow::floatValue);
+    return row == c.activations.end() ? nullptr : &*row;
+}
+
+/// One large channel takes the steps of the others: that, not the sums, lets the noise grow.
+bool hasOutlierChannel(const Comparison& c, const std::vector<Finding>& found, const ActivationRow& input)
+{
+    return std::ranges::any_of(found, [&](const Finding& f) {
+        return f.rule == Rule::Outliers && f.activation && c.activations[*f.activation].floatValue == input.floatValue;
+    });
+}
+
 } // namespace
 
 void findCancellations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -171,12 +187,16 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
         const ActivationRow& row = c.activations[i];
         if (!cancels(row) || told.contains(row.node))
             continue;
+        const Graph& graph = pair.floatPlan->graph();
+        const ActivationRow* input = inputRow(graph, c, row.floatNode);
+        if (input && hasOutlierChannel(c, found, *input))
+            continue;
         Finding f = growthFinding(c, i,
             "these sums cancel most of what their input holds, such as a mean that all values share, and not its "
             "noise");
         f.cause = "sums that cancel";
-        const Graph& graph = pair.floatPlan->graph();
-        for (const NodeId maker : makersOfInput(graph, row.floatNode)) {
+        const bool ownInput = input && input->dynamic; // quantized for the product alone
+        for (const NodeId maker : ownInput ? std::vector<NodeId> {} : makersOfInput(graph, row.floatNode)) {
             Remedy change { RemedyKind::ExcludeNode, graph.node(maker).name, {}, 0, 0, 0 };
             if (f.change.kind == RemedyKind::None)
                 f.change = std::move(change);

@@ -30,6 +30,25 @@ Prepared difference(bool quantized, bool cancels)
         .finish();
 }
 
+constexpr int64_t kChannels = 16;
+
+/// x -> LayerNormalization, one channel of which is 60 times the others -> MatMul, which takes it little -> y. The
+/// normalization stays in float.
+Prepared largeChannel(bool quantized)
+{
+    std::vector<float> factors(kChannels, 1);
+    factors[3] = 60;
+    std::vector<float> weights = normals(int(kChannels), 7);
+    weights[3] = 1.f / 60;
+    SmallModel m(quantized ? "q" : "f");
+    m.input("x", { kRows, kChannels }).constant("g", Tensor::of<float>({ kChannels }, factors));
+    m.constant("w", Tensor::of<float>({ kChannels, 1 }, weights));
+    m.node("LayerNormalization", { "x", "g" }, { "a" });
+    if (quantized)
+        m.qdq<uint8_t>("a", "a_read", 2 * 180.f / 255, 128);
+    return m.node("MatMul", { quantized ? "a_read" : "a", "w" }, { "y" }).output("y").finish();
+}
+
 Comparison compared(bool cancels)
 {
     std::vector<float> values = normals(int(2 * kRows), 9);
@@ -59,6 +78,21 @@ private slots:
         QCOMPARE(found->change.kind, RemedyKind::ExcludeNode);
         QCOMPARE(found->change.node, std::string("n_a"));
         QVERIFY(found->together.empty());
+    }
+
+    /// Nothing cancels: the large channel takes the steps of the others.
+    void namesTheLargeChannel()
+    {
+        const FixedData data({ Tensor::of<float>({ kRows, kChannels }, normals(int(kRows * kChannels), 3)) });
+        CompareOptions options;
+        options.prove = true;
+        const auto c = compareModels(pairOf(largeChannel(false), largeChannel(true)), data, options, {});
+        QVERIFY(c.ok());
+        const Finding* found = findingOf(*c, Rule::Outliers);
+        QVERIFY2(found, qPrintable(rulesOf(*c)));
+        QCOMPARE(found->tensor, std::string("a"));
+        QCOMPARE(found->change.kind, RemedyKind::SmoothQuant);
+        QVERIFY2(!findingOf(*c, Rule::SensitiveOperator), qPrintable(rulesOf(*c)));
     }
 
     void saysNothingOfSumsThatStay()
