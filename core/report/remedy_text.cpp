@@ -35,16 +35,23 @@ std::string remedyDetails(const Finding& f, const std::optional<Accuracy>& accur
     return (gain.empty() ? "" : " " + gain) + (options.empty() ? "" : " Options: " + options);
 }
 
-std::string remedyCommand(const Snapshot& s)
+std::vector<std::string> remedyCommand(const Snapshot& s)
 {
     const bool any = std::ranges::any_of(s.comparison->findings,
         [](const Finding& f) { return !f.remedy.empty() && !remedyOptions(changesOf(f)).empty(); });
     if (!any)
         return {};
-    const std::string from = shellWord(s.floatModel->model->path);
-    return s.quantization ? fmt::format("quantscope-cli quantize {} OPTIONS-OF-THIS-RUN OPTIONS -o MENDED.onnx", from)
-                          : fmt::format("quantscope-cli quantize {} --like {} OPTIONS -o MENDED.onnx", from,
-                              shellWord(s.quantModel->model->path));
+    return { "quantscope-cli quantize " + shellWord(s.floatModel->model->path),
+        s.quantization ? "OPTIONS-OF-THIS-RUN" : "--like " + shellWord(s.quantModel->model->path),
+        "OPTIONS -o MENDED.onnx" };
+}
+
+std::string remedyCommandLine(const Snapshot& s)
+{
+    std::string line;
+    for (const std::string& part : remedyCommand(s))
+        line += (line.empty() ? "" : " ") + part;
+    return line;
 }
 
 } // namespace qs::text

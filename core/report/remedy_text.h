@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 /// How a reader carries out what findings offer.
 namespace qs::text {
@@ -13,8 +14,11 @@ namespace qs::text {
 /// +5.4 dB. Options: --per-channel"; empty where there are neither. Options come last: there may be many.
 std::string remedyDetails(const Finding& finding, const std::optional<Accuracy>& accuracy);
 
-/// The command that takes these options, with OPTIONS in their place; empty where no finding has any.
-std::string remedyCommand(const Snapshot& snapshot);
+/// The command that takes these options, with OPTIONS in their place, in parts with one path at most; empty where no
+/// finding has any.
+std::vector<std::string> remedyCommand(const Snapshot& snapshot);
+/// The same on one line.
+std::string remedyCommandLine(const Snapshot& snapshot);
 /// What stands before that command.
 inline constexpr const char* kRemedyCommandHead = "A remedy with options is carried out by:";
 

@@ -35,8 +35,8 @@ private slots:
         s.quantModel->model = quantized;
         QVERIFY(compareTable(s, {}).find("quantscope-cli quantize") == std::string::npos);
         s.comparison->findings.front().change.kind = RemedyKind::PerChannel;
-        const std::string command = "quantscope-cli quantize /models/micro_kws/float.onnx --like 'models/quant 2.onnx' "
-                                    "OPTIONS -o MENDED.onnx";
+        const std::string command = "quantscope-cli quantize /models/micro_kws/float.onnx \\\n"
+                                    "        --like 'models/quant 2.onnx' \\\n        OPTIONS -o MENDED.onnx";
         QVERIFY2(compareTable(s, {}).find(command + "\n") != std::string::npos, compareTable(s, {}).c_str());
         QVERIFY(compareHtml(s, {}).find("OPTIONS -o MENDED.onnx") != std::string::npos);
     }

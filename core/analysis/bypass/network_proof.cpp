@@ -259,7 +259,8 @@ public:
     {
         m_proof.step = precisionStep(m_pair);
         m_proof.otherFunctions = functionDifferences(m_pair);
-        const bool same = tryFloatWeights(BypassedRanges::AsPaired) || tryFloatWeights(BypassedRanges::AsStored);
+        const bool same
+            = tryAsWritten() || tryFloatWeights(BypassedRanges::AsPaired) || tryFloatWeights(BypassedRanges::AsStored);
         if (!same && m_pair.quantizedReference) { // it keeps its quantizers, which may hold its activations
             m_proof.withFloatWeights.reset();
             m_issue = badInput("the file that is taken as the float model is quantized itself");
@@ -283,6 +284,19 @@ public:
     }
 
 private:
+    /// Two quantized files that compute the same with all their quantizers are one network: rounding explains nothing
+    /// there.
+    bool tryAsWritten()
+    {
+        if (!m_pair.quantizedReference)
+            return false;
+        const auto found = compare({ m_pair.floatPlan, m_pair.writtenPlan ? m_pair.writtenPlan : m_pair.quantPlan });
+        if (!found.ok() || found->worstOutput.distance > kSameNetwork)
+            return false;
+        m_proof.withFloatWeights = *found;
+        return true;
+    }
+
     /// True where they are the same.
     bool tryFloatWeights(BypassedRanges ranges)
     {

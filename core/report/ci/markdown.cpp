@@ -127,7 +127,7 @@ std::string findingsList(const Snapshot& s)
         list += others > 0 ? fmt::format(" And {} more like it.\n", text::count(others)) : "\n";
     }
     list += more(groups.size(), shown);
-    const std::string command = text::remedyCommand(s);
+    const std::string command = text::remedyCommandLine(s);
     return command.empty() ? list : list + "\n" + text::kRemedyCommandHead + " " + markdownCode(command) + "\n";
 }
 

@@ -143,7 +143,7 @@ std::string findings(const Snapshot& s)
             + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f) + places(f)
             + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f, c.accuracy) + "</p>") + "</div>\n";
     }
-    if (const std::string command = text::remedyCommand(s); !command.empty())
+    if (const std::string command = text::remedyCommandLine(s); !command.empty())
         out += "<p>" + escaped(text::kRemedyCommandHead) + " <code>" + escaped(command) + "</code></p>\n";
     return out;
 }

@@ -210,6 +210,15 @@ std::string findingText(const Finding& f, const std::vector<Remedy>& changes, co
             kTextWidth, "      ");
 }
 
+/// As a shell takes it, a path on each line.
+std::string remedyCommandText(const Snapshot& s)
+{
+    std::string lines;
+    for (const std::string& part : text::remedyCommand(s))
+        lines += (lines.empty() ? "      " : " \\\n        ") + printable(part);
+    return lines.empty() ? lines : "  " + std::string(text::kRemedyCommandHead) + "\n" + lines + "\n";
+}
+
 std::string findingsText(const Snapshot& s, bool verbose)
 {
     const Comparison& c = *s.comparison;
@@ -232,9 +241,7 @@ std::string findingsText(const Snapshot& s, bool verbose)
         left += groups[i].members.size();
     if (left > 0)
         out += "  ... and " + text::counted(left, "finding") + " more; --verbose shows all\n";
-    if (const std::string command = text::remedyCommand(s); !command.empty())
-        out += "  " + std::string(text::kRemedyCommandHead) + "\n      " + printable(command) + "\n";
-    return out;
+    return out + remedyCommandText(s);
 }
 
 std::string activationsTable(const Comparison& c, bool verbose)
