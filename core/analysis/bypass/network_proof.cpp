@@ -244,6 +244,17 @@ private:
     std::vector<Lost> m_lost; ///< of the same
 };
 
+/// `x` of the float model, `y` of the other, `z` of that with its own constants disturbed.
+NetworkDistance withinRounding(
+    ValueId output, const std::vector<float>& x, const std::vector<float>& y, const std::vector<float>& z)
+{
+    NetworkDistance here;
+    here.worstOutput = { output, x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL };
+    const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kMargin;
+    here.tolerance = std::max(kSameNetwork, y.size() == z.size() ? margin * relativeDistance(y, z) : 0);
+    return here;
+}
+
 /// Finds the distances of a proof, and the reason where there are none.
 class Prover {
 public:
@@ -363,17 +374,6 @@ private:
             }
         }
         return worst;
-    }
-
-    /// `x` of the float model, `y` of the other, `z` of that with its own constants disturbed.
-    static NetworkDistance withinRounding(
-        ValueId output, const std::vector<float>& x, const std::vector<float>& y, const std::vector<float>& z)
-    {
-        NetworkDistance here;
-        here.worstOutput = { output, x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL };
-        const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kMargin;
-        here.tolerance = std::max(kSameNetwork, y.size() == z.size() ? margin * relativeDistance(y, z) : 0);
-        return here;
     }
 
     bool tryFloatConstants()
