@@ -11,6 +11,8 @@ void fillFrom(Dims& dims, const Graph& graph, const Node& join)
     int64_t axis = join.attributes.integer("axis", 0);
     axis += axis < 0 ? int64_t(dims.size()) : 0;
     for (const ValueId id : join.inputs) {
+        if (!id.valid())
+            continue; // named nowhere
         const auto& other = graph.value(id).type.dims;
         if (!other || other->size() != dims.size())
             continue;
