@@ -97,9 +97,11 @@ Number growthDb(const ActivationRow& row)
     return *row.increaseDb + (unused >= kWastedDb ? unused : 0);
 }
 
+bool hasOwnQuantizer(const ActivationRow& row) { return row.quantizer || row.dynamic || !row.params.scale.empty(); }
+
 bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row)
 {
-    if (row.quantizer || row.dynamic || !row.params.scale.empty())
+    if (hasOwnQuantizer(row))
         return true;
     const QuantView& view = *pair.quantView;
     const Graph& graph = pair.quantPlan->graph();

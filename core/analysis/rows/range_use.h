@@ -38,6 +38,8 @@ Number ownPartOfNoise(const ActivationRow& row);
 /// What the tensor gains, dB, where the noise of its own quantizer becomes `gainDb` less and the rest stays.
 double gainAtTensor(const ActivationRow& row, double gainDb);
 
+/// It has a quantizer of its own, static or dynamic.
+bool hasOwnQuantizer(const ActivationRow& row);
 /// Some quantizer stands at what the value's node reads or makes: without one it is in float already.
 bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row);
 

@@ -2,6 +2,7 @@
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
 #include <fmt/format.h>
@@ -75,14 +76,12 @@ double factorRatio(const Plan& plan, const Node& node)
 {
     const Tensor* factors
         = node.opType.ends_with("Normalization") && node.hasInput(1) ? plan.constant(node.inputs[1]) : nullptr;
-    if (!factors || !isFloat(factors->dtype()) || factors->count() == 0)
+    if (!factors || !isFloat(factors->dtype()))
         return 0;
-    std::vector<float> sizes = toFloats(*factors);
-    for (float& size : sizes)
+    std::vector<double> sizes = toDoubles(*factors);
+    for (double& size : sizes)
         size = std::fabs(size);
-    const auto median = sizes.begin() + std::ssize(sizes) / 2;
-    std::ranges::nth_element(sizes, median);
-    return *median > 0 ? double(*std::ranges::max_element(sizes)) / double(*median) : 0;
+    return largestOverMedian(std::move(sizes)).value_or(0);
 }
 
 /// Those that a quantizer holds, and factors of normalizations that stayed in float.

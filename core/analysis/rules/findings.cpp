@@ -25,9 +25,7 @@ bool isInputLike(const Graph& graph, const ActivationRow& row)
 
 bool onlyWeightsQuantized(const Comparison& c)
 {
-    return !c.weights.empty() && std::ranges::none_of(c.activations, [](const ActivationRow& row) {
-        return row.quantizer || row.dynamic || !row.params.scale.empty();
-    });
+    return !c.weights.empty() && std::ranges::none_of(c.activations, hasOwnQuantizer);
 }
 
 bool firstOfQuantizer(const Comparison& c, size_t row) { return !c.activations[row].repeatsQuantizer; }

@@ -174,13 +174,12 @@ std::string sourceText(const std::vector<Finding>& found, size_t row, const Acti
     return fmt::format("stands at {:.1f} dB", from.accumulated.sqnrDb.value_or(0));
 }
 
-bool isQuantized(const ActivationRow& row) { return row.quantizer || row.dynamic || !row.params.scale.empty(); }
-
 /// What is said of the quantizers of tensors that only inherit.
 std::string quantizersText(const Comparison& c, const std::vector<size_t>& rows)
 {
     const bool single = rows.size() == 1;
-    const auto with = size_t(std::ranges::count_if(rows, [&](size_t row) { return isQuantized(c.activations[row]); }));
+    const auto with
+        = size_t(std::ranges::count_if(rows, [&](size_t row) { return hasOwnQuantizer(c.activations[row]); }));
     if (with == 0)
         return single ? "It has no quantizer of its own" : "They have no quantizers of their own";
     if (with == rows.size())
