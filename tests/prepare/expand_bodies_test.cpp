@@ -3,8 +3,8 @@
 #include "core/prepare/expand_bodies.h"
 #include "core/prepare/prepare.h"
 #endif
-#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
+#include "tests/prepare/running.h"
 #include "tests/support/body_parts.h"
 
 #include <QtTest>
@@ -23,21 +23,8 @@ std::vector<double> run(const GraphDraft& draft, const std::vector<Tensor>& inpu
     if (!model.ok())
         return {};
     const auto plan = Plan::make(*model);
-    Demand demand;
-    demand.values.assign(plan->graph().outputs().begin(), plan->graph().outputs().end());
-    const auto schedule = Schedule::make(plan, std::move(demand));
-    if (!schedule.ok())
-        return {};
-    BufferPool pool(uint64_t(1) << 30);
-    Execution execution(*schedule, pool);
-    if (!execution.bind(inputs).ok() || !execution.runAll({}).ok())
-        return {};
-    std::vector<double> all;
-    for (ValueId out : plan->graph().outputs()) {
-        const auto some = toDoubles(execution.get(out));
-        all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
+    const auto& outputs = plan->graph().outputs();
+    return valuesOf(plan, { outputs.begin(), outputs.end() }, inputs);
 }
 
 Names typesOf(const GraphDraft& draft)

@@ -2,8 +2,8 @@
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
 #include "core/prepare/prepare.h"
 #endif
-#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
+#include "tests/prepare/running.h"
 #include "tests/support/small_model.h"
 
 #include <QtTest>
@@ -38,18 +38,8 @@ GraphDraft draftOf(const SmallModel& net)
 std::vector<double> run(const GraphDraft& draft, const std::vector<Tensor>& inputs)
 {
     const auto plan = Plan::make(draft.build().value());
-    std::vector<ValueId> outputs(plan->graph().outputs().begin(), plan->graph().outputs().end());
-    const auto schedule = Schedule::make(plan, { outputs, {} });
-    if (!schedule)
-        return {};
-    BufferPool pool(uint64_t(1) << 30);
-    Execution execution(*schedule, pool);
-    if (!execution.bind(inputs).ok() || !execution.runAll({}).ok())
-        return {};
-    std::vector<double> all;
-    for (const ValueId out : outputs)
-        std::ranges::copy(toDoubles(toPlain(execution.get(out))), std::back_inserter(all));
-    return all;
+    const auto& outputs = plan->graph().outputs();
+    return qs::test::valuesOf(plan, { outputs.begin(), outputs.end() }, inputs);
 }
 
 std::map<std::string, int> types(const GraphDraft& draft)

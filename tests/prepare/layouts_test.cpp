@@ -3,9 +3,9 @@
 #include "core/prepare/layouts/channel_blocks.h"
 #include "core/prepare/layouts/channels_last.h"
 #endif
-#include "core/engine/run/execution.h"
 #include "core/graph/domains.h"
 #include "core/tensor/convert.h"
+#include "tests/prepare/running.h"
 #include "tests/support/small_model.h"
 #include "tests/support/tensors.h"
 
@@ -33,16 +33,7 @@ std::shared_ptr<const Plan> planOf(const GraphDraft& draft) { return Plan::make(
 
 std::vector<double> valueOf(const std::shared_ptr<const Plan>& plan, const std::string& name, const Tensor& x)
 {
-    const ValueId id = plan->graph().findValue(name);
-    const auto schedule = Schedule::make(plan, { { id }, {} });
-    if (!schedule)
-        return {};
-    BufferPool pool(uint64_t(1) << 30);
-    Execution execution(*schedule, pool);
-    const std::vector<Tensor> inputs { x };
-    if (!execution.bind(inputs).ok() || !execution.runAll({}).ok())
-        return {};
-    return toDoubles(execution.get(id));
+    return valuesOf(plan, { plan->graph().findValue(name) }, { x });
 }
 
 const DraftNode* nodeOf(const GraphDraft& draft, const std::string& output)

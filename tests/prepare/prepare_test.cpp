@@ -2,8 +2,8 @@
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
 #include "core/prepare/prepare.h"
 #endif
-#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
+#include "tests/prepare/running.h"
 #include "tests/support/small_model.h"
 
 #include <QtTest>
@@ -36,15 +36,7 @@ GraphDraft draftOf(SmallModel net)
 std::vector<double> run(const GraphDraft& draft, const Tensor& x)
 {
     const auto plan = Plan::make(draft.build().value());
-    const auto schedule = Schedule::make(plan, { { plan->graph().outputs()[0] }, {} });
-    if (!schedule)
-        return {};
-    BufferPool pool(uint64_t(1) << 30);
-    Execution execution(*schedule, pool);
-    const std::vector<Tensor> inputs { x };
-    if (!execution.bind(inputs).ok() || !execution.runAll({}).ok())
-        return {};
-    return toDoubles(execution.get(plan->graph().outputs()[0]));
+    return qs::test::valuesOf(plan, { plan->graph().outputs()[0] }, { x });
 }
 
 std::vector<std::string> types(const GraphDraft& draft)
