@@ -4,6 +4,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <random>
 
 using namespace qs;
@@ -12,6 +13,8 @@ using namespace qs::test;
 namespace {
 
 Tensor ints(const std::vector<int64_t>& v) { return Tensor::of<int64_t>({ int64_t(v.size()) }, v); }
+
+Tensor floats(const std::vector<float>& v) { return Tensor::of<float>({ int64_t(v.size()) }, v); }
 
 Tensor codes(std::mt19937& random, DType type, Shape shape)
 {
@@ -47,6 +50,8 @@ private slots:
     void concatKeepsChannelsLast();
     void refusesBadInput();
     void resizesCodes();
+    void resizesPixels_data();
+    void resizesPixels();
     void convolvesAlike();
     void convolvesChannelsLast();
     void unroundedIsBeforeRounding();
@@ -137,6 +142,9 @@ void LowerMovementTests::refusesBadInput()
     QVERIFY(!run(makeCase("ScatterND", { x, Tensor::of<int64_t>({ 1, 1 }, { 9 }), x })).ok());
     QVERIFY(!run(makeCase("TopK", { x, ints({ 3 }) })).ok());
     QVERIFY(!run(makeCase("Resize", { x, Tensor(), Tensor::of<float>({ 2 }, { 1e30f, 1 }) })).ok());
+    const Tensor pixel = Tensor::of<float>({ 1, 1, 1, 1 }, { 1 }),
+                 huge = Tensor::of<float>({ 4 }, { 1, 1, 2e9f, 2e9f });
+    QVERIFY(!run(makeCase("Resize", { toLayout(pixel, Layout::ChannelsLast), Tensor(), huge })).ok());
     QVERIFY(!run(makeCase("MatMulInteger", { x, x })).ok());
 }
 
@@ -149,6 +157,46 @@ void LowerMovementTests::resizesCodes()
     NodeCase linear = makeCase("Resize", { x, Tensor(), scales });
     linear.node.attributes.set("mode", std::string("linear"));
     QCOMPARE(toInts(run(linear)->outputs[0]), (std::vector<int64_t> { 10, 70, 190, 250 }));
+}
+
+void LowerMovementTests::resizesPixels_data()
+{
+    QTest::addColumn<int>("type");
+    QTest::addColumn<int>("channels");
+    for (const DType type : { DType::Int8, DType::Float16, DType::Float32, DType::Float64 })
+        for (int channels = 1; channels * int(dtypeBits(type)) / 8 <= 32; ++channels)
+            QTest::addRow("%d channels of %s", channels, dtypeName(type).data()) << int(type) << channels;
+}
+
+/// Channels-last images, whose pixels have any number of bytes, as plain ones by the reference.
+void LowerMovementTests::resizesPixels()
+{
+    QFETCH(int, type);
+    QFETCH(int, channels);
+    std::mt19937 random(static_cast<unsigned>(channels));
+    const Shape sizes { 5, 3, 4 };
+    const std::vector<float> factors { 2, 0.7f, 1.5f };
+    for (size_t axes = 1; axes <= sizes.size(); ++axes)
+        for (const char* coordinates : { "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                 "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize" })
+            for (const char* rounding : { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil" }) {
+                Shape shape { 2, channels };
+                std::vector<float> scales { 1, 1 }, roi(2 * (axes + 2), 1);
+                shape.insert(shape.end(), sizes.begin(), sizes.begin() + std::ptrdiff_t(axes));
+                scales.insert(scales.end(), factors.begin(), factors.begin() + std::ptrdiff_t(axes));
+                std::fill_n(roi.begin(), axes + 2, 0.0f);
+                Tensor x = Tensor::allocate(DType(type), shape);
+                for (std::byte& b : x.fill<std::byte>())
+                    b = static_cast<std::byte>(random());
+                NodeCase resize = with(with(makeCase("Resize", { x, floats(roi), floats(scales) }),
+                                           "coordinate_transformation_mode", std::string(coordinates)),
+                    "nearest_mode", std::string(rounding));
+                const Tensor expected = run(resize, KernelMode::Reference)->outputs[0];
+                resize.inputs[0] = toLayout(resize.inputs[0], Layout::ChannelsLast);
+                const Tensor y = run(resize)->outputs[0];
+                QCOMPARE(y.layout(), Layout::ChannelsLast);
+                QVERIFY(std::ranges::equal(toPlain(y).bytes(), expected.bytes()));
+            }
 }
 
 void LowerMovementTests::convolvesAlike()

@@ -9,6 +9,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <numeric>
 
 using namespace qs;
@@ -18,6 +19,35 @@ namespace {
 
 const std::byte* bytesOf(const void* p) { return static_cast<const std::byte*>(p); }
 std::byte* bytesOf(void* p) { return static_cast<std::byte*>(p); }
+
+/// What was written between bytes that nobody may touch.
+class Guarded {
+public:
+    explicit Guarded(size_t bytes)
+        : m_bytes(bytes + 2 * kGuard, kUntouched)
+    {
+    }
+    std::byte* data() { return bytesOf(m_bytes.data() + kGuard); }
+    bool neighboursUnharmed() const
+    {
+        return std::all_of(m_bytes.begin(), m_bytes.begin() + kGuard, untouched)
+            && std::all_of(m_bytes.end() - kGuard, m_bytes.end(), untouched);
+    }
+    std::vector<uint8_t> inside() const { return { m_bytes.begin() + kGuard, m_bytes.end() - kGuard }; }
+
+private:
+    static constexpr size_t kGuard = 4096;
+    static constexpr uint8_t kUntouched = 0xa5;
+    static bool untouched(uint8_t byte) { return byte == kUntouched; }
+    std::vector<uint8_t> m_bytes;
+};
+
+void pixelSizes()
+{
+    QTest::addColumn<int>("bytes");
+    for (int bytes = 1; bytes <= 32; ++bytes)
+        QTest::addRow("%d bytes", bytes) << bytes;
+}
 
 } // namespace
 
@@ -31,6 +61,10 @@ private slots:
     void padsByHand();
     void looksUpLikeReference_data();
     void looksUpLikeReference();
+    void movesPixelsOfAnySize_data();
+    void movesPixelsOfAnySize();
+    void movesBlocksOfAnySize_data();
+    void movesBlocksOfAnySize();
     void scattersInOrder();
     void reducesEveryType();
     void picksLargestAndSmallest();
@@ -134,6 +168,60 @@ void MovementTests::looksUpLikeReference()
     tableCopyReference(bytesOf(x.data()), bytesOf(expected.data()), bytes, axes, bytesOf(fill.data()));
     tableCopy(bytesOf(x.data()), bytesOf(y.data()), bytes, axes, bytesOf(fill.data()));
     QCOMPARE(y, expected);
+}
+
+void MovementTests::movesPixelsOfAnySize_data() { pixelSizes(); }
+
+void MovementTests::movesPixelsOfAnySize()
+{
+    QFETCH(int, bytes);
+    RandomData random { uint32_t(bytes) };
+    const auto pixel = size_t(bytes);
+    // From one to three axes of pixels, made larger, smaller, cut off and turned round.
+    const std::vector<std::vector<int64_t>> lines { { 0, 0, 1, 1, 2, 2, 3, 3 }, { 0, 2, 4 }, { 4, 3, 2, 1, 0 },
+        { -1, 0, 1, 2, 3, 4, -1, -1 }, { 0, 0, 0, 2, 2, 2 } };
+    const int64_t size = 5;
+    for (size_t rank = 1; rank <= 3; ++rank)
+        for (size_t first = 0; first < lines.size(); ++first) {
+            AxisOffsets axes(rank);
+            int64_t stride = 1, cells = 1;
+            for (size_t d = rank; d-- > 0; stride *= size) {
+                axes[d] = lines[(first + d) % lines.size()];
+                cells *= int64_t(axes[d].size());
+                for (int64_t& p : axes[d])
+                    p = p < 0 ? -1 : p * stride;
+            }
+            const auto x = random.integers<uint8_t>(stride * bytes, 0, 255),
+                       fill = random.integers<uint8_t>(bytes, 0, 255);
+            Guarded expected(size_t(cells) * pixel), y(size_t(cells) * pixel);
+            tableCopyReference(bytesOf(x.data()), expected.data(), pixel, axes, bytesOf(fill.data()));
+            tableCopy(bytesOf(x.data()), y.data(), pixel, axes, bytesOf(fill.data()));
+            QVERIFY(y.neighboursUnharmed());
+            QCOMPARE(y.inside(), expected.inside());
+        }
+}
+
+void MovementTests::movesBlocksOfAnySize_data() { pixelSizes(); }
+
+void MovementTests::movesBlocksOfAnySize()
+{
+    QFETCH(int, bytes);
+    RandomData random { uint32_t(bytes) };
+    const auto block = size_t(bytes);
+    const StridedCopy turned { { 6, 5, 7 }, { 1, 42, 6 }, { 35, 7, 1 } };
+    const auto x = random.integers<uint8_t>(210 * bytes, 0, 255);
+    Guarded expected(210 * block), y(210 * block);
+    stridedCopyReference(bytesOf(x.data()), expected.data(), block, turned);
+    stridedCopy(bytesOf(x.data()), y.data(), block, turned);
+    QVERIFY(y.neighboursUnharmed());
+    QCOMPARE(y.inside(), expected.inside());
+
+    const std::vector<int64_t> places { 4, 0, 2, 1, 3 };
+    Guarded picked(places.size() * block), back(places.size() * block);
+    gatherBlocks(bytesOf(x.data()), picked.data(), block, places);
+    scatterBlocks(picked.data(), back.data(), block, places);
+    QVERIFY(picked.neighboursUnharmed() && back.neighboursUnharmed());
+    QCOMPARE(back.inside(), std::vector<uint8_t>(x.begin(), x.begin() + std::ptrdiff_t(places.size() * block)));
 }
 
 void MovementTests::scattersInOrder()

@@ -4,6 +4,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -104,6 +105,43 @@ void pickAny(const std::byte* source, std::byte* target, const std::vector<int64
     pickLine<T>(source, target, offsets, v);
 }
 
+/// Elements of a size that has a type; pixels have any number of bytes. False: a size without one.
+bool pickBySize(const std::byte* source, std::byte* target, size_t bytes, const std::vector<int64_t>& offsets,
+    const std::byte* fill)
+{
+    switch (bytes) {
+    case 1:
+        pickAny<uint8_t>(source, target, offsets, fill);
+        return true;
+    case 2:
+        pickAny<uint16_t>(source, target, offsets, fill);
+        return true;
+    case 3: // colours as codes
+        pickAny<std::array<std::byte, 3>>(source, target, offsets, fill);
+        return true;
+    case 4:
+        pickAny<uint32_t>(source, target, offsets, fill);
+        return true;
+    case 8:
+        pickAny<uint64_t>(source, target, offsets, fill);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void copyRuns(
+    const std::byte* source, std::byte* target, size_t bytes, const std::vector<Run>& runs, const std::byte* fill)
+{
+    for (const Run& r : runs) {
+        std::byte* to = target + r.start * bytes;
+        if (r.from < 0)
+            fillAny(to, fill, bytes, r.length);
+        else
+            std::memcpy(to, source + static_cast<size_t>(r.from) * bytes, r.length * bytes);
+    }
+}
+
 template <class T> T reduced(T a, T b, ScatterReduction reduction)
 {
     switch (reduction) {
@@ -171,26 +209,8 @@ void tableCopy(
         if (offset < 0)
             return fillAny(out, fill, elementBytes, inner.size());
         const std::byte* in = source + static_cast<size_t>(offset) * elementBytes;
-        if (inRuns || elementBytes > 8) {
-            for (const Run& r : runs) {
-                std::byte* to = out + r.start * elementBytes;
-                if (r.from < 0)
-                    fillAny(to, fill, elementBytes, r.length);
-                else
-                    std::memcpy(to, in + static_cast<size_t>(r.from) * elementBytes, r.length * elementBytes);
-            }
-            return;
-        }
-        switch (elementBytes) {
-        case 1:
-            return pickAny<uint8_t>(in, out, inner, fill);
-        case 2:
-            return pickAny<uint16_t>(in, out, inner, fill);
-        case 4:
-            return pickAny<uint32_t>(in, out, inner, fill);
-        default:
-            return pickAny<uint64_t>(in, out, inner, fill);
-        }
+        if (inRuns || !pickBySize(in, out, elementBytes, inner, fill))
+            copyRuns(in, out, elementBytes, runs, fill);
     });
 }
 

@@ -11,7 +11,8 @@
 namespace qs {
 
 /// For each output axis where its elements come from: offsets in source elements, summed over the axes; a negative
-/// offset means "outside", for which the fill element stands. Serves padding and nearest-neighbour resizing.
+/// offset means "outside", for which the fill element stands. Serves padding and nearest-neighbour resizing; elements
+/// may be whole pixels, of any number of bytes.
 using AxisOffsets = std::vector<std::vector<int64_t>>;
 void tableCopyReference(
     const std::byte* source, std::byte* target, size_t elementBytes, const AxisOffsets& axes, const std::byte* fill);

@@ -2,6 +2,7 @@
 #include "core/kernels/movement/strided_copy.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace qs {
@@ -13,6 +14,9 @@ constexpr int64_t kTile = 32;
 struct Wide {
     uint64_t words[2];
 };
+
+/// Whether withElement() has a type of this size.
+bool hasElement(size_t bytes) { return std::has_single_bit(bytes) && bytes <= sizeof(Wide); }
 
 /// Without axes of size 1, and with neighbouring axes merged where both sides walk them as one.
 StridedCopy simplified(const StridedCopy& c)
@@ -138,6 +142,8 @@ void stridedCopy(const std::byte* source, std::byte* target, size_t elementBytes
 {
     if (isEmpty(copy))
         return;
+    if (!hasElement(elementBytes))
+        return stridedCopyReference(source, target, elementBytes, copy);
     withElement(elementBytes, [&](auto element) {
         using T = decltype(element);
         copyTyped(reinterpret_cast<const T*>(source), reinterpret_cast<T*>(target), simplified(copy));

@@ -15,9 +15,9 @@ struct StridedCopy {
     std::vector<int64_t> to;
 };
 
-/// Element by element, the obvious way. elementBytes: 1, 2, 4, 8 or 16.
+/// Element by element, the obvious way. Elements have any number of bytes.
 void stridedCopyReference(const std::byte* source, std::byte* target, size_t elementBytes, const StridedCopy& copy);
-/// The same, with whole runs and cache-sized tiles.
+/// The same, with whole runs and cache-sized tiles where elements have 1, 2, 4, 8 or 16 bytes.
 void stridedCopy(const std::byte* source, std::byte* target, size_t elementBytes, const StridedCopy& copy);
 
 } // namespace qs

@@ -16,12 +16,12 @@ constexpr int64_t kLargestTensor = int64_t(1) << 40; ///< elements; more cannot 
 
 } // namespace
 
-Result<Tensor> allocateChecked(const StepContext& step, DType type, const Shape& shape)
+Result<Tensor> allocateChecked(const StepContext& step, DType type, const Shape& shape, Layout layout)
 {
     const auto count = elementCount(shape);
     if (!count || *count > kLargestTensor || isEndlessNothing(shape, kLongestNothing))
         return badInput("the output shape " + shapeText(shape) + " is impossible");
-    return step.allocate(type, shape);
+    return step.allocate(type, shape, layout);
 }
 
 Result<Tensor> allocateTexts(const StepContext& step, const Shape& shape)

@@ -35,7 +35,7 @@ template <RunFn run> Result<LoweredNode> anyCopy(const LowerContext& c)
 }
 
 /// Storage for `shape`, or an issue when no tensor can have it.
-Result<Tensor> allocateChecked(const StepContext& step, DType type, const Shape& shape);
+Result<Tensor> allocateChecked(const StepContext& step, DType type, const Shape& shape, Layout layout = Layout::Plain);
 
 /// Room for as many texts, so that the limit of memory holds for what lies beside the pool: to be kept until they are
 /// made. An issue when no tensor can have the shape.

@@ -64,9 +64,8 @@ Status runConcat(const Node& node, KernelMode mode, StepContext& s)
     for (size_t i = 1; i < s.inputCount(); ++i)
         if (__builtin_add_overflow(shape[axis], s.in(i).dim(axis), &shape[axis]))
             return badInput("the sizes add up to too much");
-    QS_TRY(Tensor out, allocateChecked(s, movable.dtype(), shape));
-    if (keepLayout)
-        out = s.allocate(movable.dtype(), shape, Layout::ChannelsLast);
+    const Layout layout = keepLayout ? Layout::ChannelsLast : Layout::Plain;
+    QS_TRY(Tensor out, allocateChecked(s, movable.dtype(), shape, layout));
     const auto to = rowMajorStrides(memoryShape(out));
     int64_t at = 0;
     for (size_t i = 0; i < inputs.size(); ++i) {

@@ -166,12 +166,13 @@ std::vector<int64_t> nearestOffsets(const ResizeAxis& axis, NearestRounding roun
 }
 
 /// Whole pixels of a channels-last tensor; false when channels are resized or something lies outside.
-bool resizePixels(const ResizeSettings& r, const std::vector<ResizeAxis>& axes, StepContext& s)
+Result<bool> resizePixels(const ResizeSettings& r, const std::vector<ResizeAxis>& axes, StepContext& s)
 {
     const Tensor& x = s.in(0);
     if (x.layout() != Layout::ChannelsLast || changes(axes[1]) || x.count() == 0)
         return false;
-    Tensor out = s.allocate(x.dtype(), outputShape(axes), Layout::ChannelsLast);
+    // Before the tables, whose lengths are the output's sizes.
+    QS_TRY(Tensor out, allocateChecked(s, x.dtype(), outputShape(axes), Layout::ChannelsLast));
     AxisOffsets offsets(axes.size() - 1);
     int64_t stride = 1;
     for (size_t d = axes.size(); d-- > 0;) {
@@ -191,8 +192,11 @@ bool resizePixels(const ResizeSettings& r, const std::vector<ResizeAxis>& axes, 
 
 Status resizeNearest(const ResizeSettings& r, KernelMode mode, const std::vector<ResizeAxis>& axes, StepContext& s)
 {
-    if (mode == KernelMode::Fast && resizePixels(r, axes, s))
-        return {};
+    if (mode == KernelMode::Fast) {
+        QS_TRY(const bool done, resizePixels(r, axes, s));
+        if (done)
+            return {};
+    }
     const Tensor x = s.toLayout(s.in(0), Layout::Plain);
     const Movable movable({ &x });
     // Before the tables, whose lengths are the output's sizes.
