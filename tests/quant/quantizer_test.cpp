@@ -202,6 +202,93 @@ private slots:
         QCOMPARE(nodeNames(kept->draft), Names { "n_y" });
     }
 
+    /// Codes that have a scale a channel say along which axis where a float node reads them, too.
+    void channelsForFloats()
+    {
+        Recipe recipe;
+        recipe.format = RecipeFormat::QOperator;
+        recipe.perChannel = true;
+        recipe.exclude = { "n_kept" };
+        SmallModel net("net.onnx");
+        net.input("x", { 1, 2, 4, 4 }).constant("w", ramp({ 3, 2, 1, 1 })).constant("b", ramp({ 3 }));
+        for (const char* out : { "conv", "kept" })
+            net.node("Conv", { "x", "w", "b" }, { out }).output(out);
+        const auto made = quantize(std::move(net), recipe, convRanges());
+        QVERIFY(made.ok());
+        for (const char* pair : { "w_DequantizeLinear", "b_DequantizeLinear" })
+            QCOMPARE(find(made->draft, pair)->attributes.integer("axis", 9), int64_t(0));
+        QVERIFY(!find(made->draft, "conv_DequantizeLinear")->attributes.has("axis"));
+        QVERIFY(made->draft.build().ok());
+
+        for (const RecipeFormat format : { RecipeFormat::QOperator, RecipeFormat::Dynamic }) {
+            recipe.format = format;
+            SmallModel products("net.onnx");
+            products.input("x", { 1, 2, 3 }).constant("w", ramp({ 3, 4 }));
+            for (const char* out : { "y", "kept" })
+                products.node("MatMul", { "x", "w" }, { out }).output(out);
+            const auto both
+                = quantize(std::move(products), recipe, rangesOf({ { "x", { -1, 1 } }, { "y", { -1, 1 } } }));
+            QVERIFY(both.ok());
+            QCOMPARE(find(both->draft, "w_DequantizeLinear")->attributes.integer("axis", 9), int64_t(-1));
+        }
+    }
+
+    /// What was made for one product, no other operator on codes takes.
+    void channelsForOneProduct()
+    {
+        Recipe recipe;
+        recipe.format = RecipeFormat::QOperator;
+        recipe.perChannel = true;
+        SmallModel net("net.onnx");
+        net.input("x", { 4, 4 }).constant("w", ramp({ 4, 4 })).constant("b", ramp({ 4 }));
+        net.node("Gemm", { "x", "w", "b" }, { "a" });
+        net.node("Gemm", { "x", "w" }, { "turned" }, { { "transB", int64_t(1) } });
+        net.node("MatMul", { "x", "w" }, { "same" }).node("Transpose", { "w" }, { "t" });
+        net.node("Add", { "x", "w" }, { "sum" }).node("Add", { "x", "b" }, { "biased" });
+        for (const char* out : { "a", "turned", "same", "t", "sum", "biased" })
+            net.output(out);
+        Ranges ranges;
+        for (const char* name : { "x", "a", "turned", "same", "t", "sum", "biased" })
+            ranges.tensors[name] = rangesOf({ { name, { -1, 1 } } }).tensors[name];
+        const auto made = quantize(std::move(net), recipe, ranges);
+        QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+        for (const char* quantized : { "n_a_quant", "n_same_quant", "n_turned", "n_t", "n_sum", "n_biased" })
+            QVERIFY2(find(made->draft, quantized), quantized);
+        const auto floats = made->left;
+        const auto why = std::ranges::find(floats, std::string("n_sum"), &LeftInFloat::node);
+        QVERIFY(why != floats.end());
+        QCOMPARE(why->reason.text,
+            std::string("the codes of 'w' were made for another product, with a scale for each of its channels"));
+    }
+
+    /// ONNX Runtime loads such products and does not run them.
+    void channelsBeyondMatrices_data()
+    {
+        QTest::addColumn<bool>("perChannel");
+        QTest::addColumn<int>("axes");
+        QTest::addColumn<int>("warnings");
+        QTest::newRow("a matrix") << true << 2 << 0;
+        QTest::newRow("three axes") << true << 3 << 1;
+        QTest::newRow("per tensor") << false << 3 << 0;
+    }
+    void channelsBeyondMatrices()
+    {
+        QFETCH(bool, perChannel);
+        QFETCH(int, axes);
+        QFETCH(int, warnings);
+        for (const RecipeFormat format : { RecipeFormat::QOperator, RecipeFormat::Dynamic, RecipeFormat::Qdq }) {
+            Recipe recipe;
+            recipe.format = format;
+            recipe.perChannel = perChannel;
+            SmallModel net("net.onnx");
+            net.input("x", { 2, 3, 4 }).constant("w", ramp(axes == 3 ? Shape { 2, 4, 5 } : Shape { 4, 5 }));
+            net.node("MatMul", { "x", "w" }, { "y" }).output("y");
+            const auto made = quantize(std::move(net), recipe, rangesOf({ { "x", { -1, 1 } }, { "y", { -1, 1 } } }));
+            QVERIFY(made.ok());
+            QCOMPARE(int(made->warnings.size()), format == RecipeFormat::Qdq ? 0 : warnings);
+        }
+    }
+
     void reluStays_data()
     {
         QTest::addColumn<bool>("symmetric");

@@ -22,6 +22,22 @@ bool readsHalves(const GraphDraft& draft, const DraftNode& node)
     });
 }
 
+/// A product of codes whose weight is no matrix and has a scale for each channel.
+bool hasChannelsBeyondMatrix(const GraphDraft& draft, const DraftNode& node)
+{
+    struct Slots {
+        const char* type;
+        size_t weight, zeroPoint;
+    };
+    static constexpr std::array<Slots, 2> kProducts { { { "MatMulInteger", 1, 3 }, { "QLinearMatMul", 3, 5 } } };
+    const auto slots = std::ranges::find(kProducts, node.opType, &Slots::type);
+    if (slots == kProducts.end() || !node.hasInput(slots->zeroPoint))
+        return false;
+    const Tensor* weight = draft.constant(node.inputs[slots->weight]);
+    const Tensor* zeroPoint = draft.constant(node.inputs[slots->zeroPoint]);
+    return weight && zeroPoint && weight->rank() > 2 && zeroPoint->rank() == 1 && zeroPoint->count() > 1;
+}
+
 /// ONNX Runtime 1.31 runs these between float8 codes at every optimization level; of all others that it was tried with
 /// it makes operators on codes above the basic level, which its CPU provider does not have for float8.
 constexpr std::array<std::string_view, 7> kFloat8AtEveryLevel { "QuantizeLinear", "DequantizeLinear", "Relu", "Split",
@@ -67,6 +83,13 @@ std::vector<std::string> loadWarnings(const GraphDraft& quantized)
             "has a float16 scale" + raise + std::to_string(kOpsetOfHalfScales) + now);
     first([&](const DraftNode& node) { return node.opType.starts_with("QLinear") && readsHalves(quantized, node); },
         "has a float16 scale, which operators on codes do not take; use the qdq format");
+    for (const DraftNode& node : quantized.nodes)
+        if (hasChannelsBeyondMatrix(quantized, node)) {
+            warnings.push_back("ONNX Runtime will not run this file: '" + node.name
+                + "' has a scale for each channel of a weight with more than two axes, which products of codes do not "
+                  "take; quantize it per tensor, or use the qdq format");
+            break;
+        }
     if (const DraftNode* node = refusedFloat8(quantized))
         warnings.push_back("ONNX Runtime refuses float8 codes around '" + node->name + "' (" + node->opType
             + ") at its default optimization level; open the file with graph_optimization_level = ORT_ENABLE_BASIC");

@@ -34,12 +34,27 @@ QOperatorBuilder& QOperatorBuilder::home(const std::string& name)
     return *builder;
 }
 
-const QOperand* QOperatorBuilder::find(const std::string& name) const
+const QOperand* QOperatorBuilder::known(const std::string& name) const
 {
     const auto it = m_values.find(name);
     if (it == m_values.end() && m_outer && !m_own.contains(name))
-        return m_outer->find(name);
+        return m_outer->known(name);
     return it == m_values.end() ? nullptr : &it->second;
+}
+
+const QOperand* QOperatorBuilder::find(const std::string& name) const
+{
+    const QOperand* operand = known(name);
+    return operand && !operand->onlyForProducts() ? operand : nullptr;
+}
+
+bool QOperatorBuilder::fits(const std::string& name, const QOperand& weight, std::optional<int64_t> axis) const
+{
+    const Tensor* constant = model.constant(name);
+    if (!weight.onlyForProducts() || !constant || weight.type == DType::Int32)
+        return !weight.onlyForProducts();
+    const size_t rank = constant->rank();
+    return axis && weight.axis && normalizedAxis(*axis, rank) == normalizedAxis(*weight.axis, rank);
 }
 
 bool QOperatorBuilder::hasRange(const std::string& name) const
@@ -84,7 +99,8 @@ Result<QOperand> QOperatorBuilder::constant(
     QS_TRY(const QuantParams params, constantParams(model, recipe, name, rules));
     model.draft.setConstant(codesName(name), constantCodes(model, name, tensor, params));
     m_weights.insert_or_assign(name, params);
-    const QOperand operand = store(name, params, tensor.shape(), tensor.dtype());
+    QOperand operand = store(name, params, tensor.shape(), tensor.dtype());
+    operand.axis = axis;
     remember(name, operand);
     return operand;
 }
@@ -93,8 +109,8 @@ Result<std::optional<QOperand>> QOperatorBuilder::activation(const std::string& 
 {
     if (QOperatorBuilder& other = home(name); &other != this)
         return other.activation(name);
-    if (const QOperand* known = find(name))
-        return std::optional(*known);
+    if (const QOperand* made = known(name))
+        return made->onlyForProducts() ? std::nullopt : std::optional(*made);
     if (model.realType(name) == DType::Undefined || model.keptExtreme(name))
         return std::optional<QOperand>();
     if (isConstant(name)) {
@@ -137,8 +153,8 @@ Result<std::optional<QOperand>> QOperatorBuilder::weight(
 {
     if (QOperatorBuilder& other = home(name); &other != this)
         return other.weight(name, axis, type);
-    if (const QOperand* known = find(name))
-        return std::optional(*known);
+    if (const QOperand* made = known(name))
+        return fits(name, *made, axis) ? std::optional(*made) : std::nullopt;
     if (!isConstant(name))
         return activation(name);
     if (model.realType(name) == DType::Undefined)
@@ -150,8 +166,8 @@ Result<std::optional<QOperand>> QOperatorBuilder::weight(
 Result<std::string> QOperatorBuilder::bias(
     const std::string& name, const QOperand& input, const std::string& weightName, float beta)
 {
-    if (const QOperand* known = find(name))
-        return known->codes;
+    if (const QOperand* made = known(name))
+        return made->codes;
     const Tensor bias = *model.draft.constant(name);
     const auto named = [&](Issue issue) {
         issue.tensor = name;
@@ -166,10 +182,12 @@ Result<std::string> QOperatorBuilder::bias(
         if (*changed) {
             model.draft.setConstant(
                 codesName(weightName), constantCodes(model, weightName, weightTensor, stored->second));
-            remember(weightName, store(weightName, stored->second, weightTensor.shape(), weightTensor.dtype()));
+            QOperand larger = store(weightName, stored->second, weightTensor.shape(), weightTensor.dtype());
+            larger.axis = known(weightName)->axis;
+            remember(weightName, larger);
         }
     }
-    const QOperand* codes = find(weightName);
+    const QOperand* codes = known(weightName);
     auto quantized = quantizeBias(bias, input.scales.front(), codes->scales,
         { .beta = beta, .noneForBetaZero = recipe.ortVersion != OrtVersion::V1_31 });
     if (!quantized)
@@ -186,6 +204,7 @@ Result<std::string> QOperatorBuilder::bias(
     made.scale = made.codes + tails::kScale;
     made.zeroPoint = made.codes + tails::kZeroPoint;
     made.zeroPoints.assign(quantized->scale.size(), 0);
+    made.axis = params.axis;
     model.draft.setConstant(made.codes, kept.valid() ? kept : quantized->codes);
     model.draft.setConstant(made.scale, realTensor(bias.dtype(), { channels }, quantized->scale));
     model.draft.setConstant(
@@ -220,12 +239,14 @@ void QOperatorBuilder::add(DraftNode node)
 
 void QOperatorBuilder::dequantize(const std::string& name)
 {
-    const auto known = m_values.find(name);
-    if (known == m_values.end() || m_floats.contains(name))
+    const auto made = m_values.find(name);
+    if (made == m_values.end() || m_floats.contains(name))
         return;
-    const QOperand& codes = known->second;
+    const QOperand& codes = made->second;
     DraftNode node { NodeId(), name + tails::kDequantize, "DequantizeLinear", "",
         { codes.codes, codes.scale, codes.zeroPoint }, { name }, {} };
+    if (codes.axis) // the default is another one
+        node.attributes.set("axis", *codes.axis);
     add(std::move(node));
 }
 
@@ -248,8 +269,20 @@ Status QOperatorBuilder::leave(const DraftNode& node, FloatReason reason)
     return {};
 }
 
+std::optional<FloatReason> QOperatorBuilder::whyOnlyForProducts(const std::vector<std::string>& names) const
+{
+    for (const std::string& name : names)
+        if (const QOperand* made = known(name); made && made->onlyForProducts())
+            return FloatReason { FloatCause::Rule,
+                "the codes of '" + name + "' were made for another product, "
+                    + (made->type == DType::Int32 ? "whose bias it is" : "with a scale for each of its channels") };
+    return std::nullopt;
+}
+
 Status QOperatorBuilder::leaveWithout(const DraftNode& node, const std::vector<std::string>& names)
 {
+    if (const auto reason = whyOnlyForProducts(names))
+        return leave(node, *reason);
     const auto lacks = [&](const std::string& name) {
         const bool real = model.realType(name) != DType::Undefined && !model.keptExtreme(name);
         return !find(name) && (!real || (!isConstant(name) && !dynamic() && !hasRange(name)));
@@ -260,6 +293,8 @@ Status QOperatorBuilder::leaveWithout(const DraftNode& node, const std::vector<s
 
 Status QOperatorBuilder::leaveBehindFloat(const DraftNode& node)
 {
+    if (const auto reason = whyOnlyForProducts({ node.inputs.front() }))
+        return leave(node, *reason);
     return leave(node,
         { FloatCause::Rule,
             "its input '" + node.inputs.front() + "' has no codes, and ONNX Runtime's tools quantize " + node.opType

@@ -15,6 +15,12 @@ struct QOperand {
     DType type = DType::Int8;
     std::vector<float> scales;
     std::vector<int32_t> zeroPoints;
+    std::optional<int64_t> axis
+        = std::nullopt; ///< that the scales belong to, as it was asked for (negative: from the end)
+
+    /// Made for one product: its weight's channels each have a scale, or it is its bias. No other operator on codes
+    /// takes such.
+    bool onlyForProducts() const { return scales.size() > 1 || type == DType::Int32; }
 };
 
 /// Rebuilds the graph node by node in graph order with operators on codes. Rules are functions over this, one file a
@@ -30,7 +36,7 @@ public:
     bool dynamic() const { return recipe.format == RecipeFormat::Dynamic; }
     DType activationType() const { return dynamic() ? DType::UInt8 : recipe.activationType; }
 
-    /// Codes of a value that has some already; null when it has none.
+    /// Codes that a value has already and any operator on codes can read; null when it has none.
     const QOperand* find(const std::string& name) const;
     bool isConstant(const std::string& name) const { return model.constant(name) != nullptr; }
     /// Of the graph that has the value: this one or one around it.
@@ -72,6 +78,11 @@ public:
     void finish();
 
 private:
+    /// Of all codes, those that were made for one product included.
+    const QOperand* known(const std::string& name) const;
+    /// Whether a weight's codes do for a product that asks for this axis.
+    bool fits(const std::string& name, const QOperand& weight, std::optional<int64_t> axis) const;
+    std::optional<FloatReason> whyOnlyForProducts(const std::vector<std::string>& names) const;
     void dequantize(const std::string& name);
     QOperand store(const std::string& name, const QuantParams& params, const Shape& shape, DType real);
     Result<QOperand> constant(const std::string& name, DType type, bool asWeight, std::optional<int64_t> axis);
