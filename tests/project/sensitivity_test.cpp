@@ -5,6 +5,7 @@
 
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace qs;
@@ -109,6 +110,10 @@ void SensitivityTests::equalsTheRecipe()
         inputs.recipe->activationType = DType::UInt8;
     const Sensitivity s = measured(opened(inputs), UnitKind::Node);
     QVERIFY(s.units.size() > 3);
+    const auto isUnit = [&](const char* name) {
+        return std::ranges::any_of(s.units, [&](const UnitSensitivity& unit) { return unit.name == name; });
+    };
+    QVERIFY(isUnit("/classifier/Gemm")); // also of the dynamic form, which takes it apart
     QVERIFY(near(s.quantized.sqnrDb(), comparedDb(inputs)));
     double shares = 0;
     for (const UnitSensitivity& unit : s.units) {

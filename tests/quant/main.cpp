@@ -23,6 +23,7 @@ int main(int argc, char** argv)
              runRecipeTests,
              runRemovedActivationsTests,
              runScaleTests,
+             runSplitGemmsTests,
              runWeightOnlyTests,
          })
         failures += run(argc, argv);

@@ -16,4 +16,5 @@ int runReadBackTests(int argc, char** argv);
 int runRecipeTests(int argc, char** argv);
 int runRemovedActivationsTests(int argc, char** argv);
 int runScaleTests(int argc, char** argv);
+int runSplitGemmsTests(int argc, char** argv);
 int runWeightOnlyTests(int argc, char** argv);

@@ -84,7 +84,8 @@ public:
                 node.opType + " takes codes from opset " + std::to_string(first) + " on, and the file has "
                     + std::to_string(node.opset) };
         const auto& types = defaultOpTypes(m_format);
-        const bool ruled = std::ranges::find(types, node.opType) != types.end();
+        const bool apart = m_format == RecipeFormat::Dynamic && isProductAndSum(node.opType, node.attributes);
+        const bool ruled = apart || std::ranges::find(types, node.opType) != types.end();
         const auto lacks
             = [&](size_t i) { return node.hasInput(i) && needsCodes(node, i) && !hasCodes(node.inputs[i]); };
         for (size_t i = 0; i < node.inputs.size(); ++i)

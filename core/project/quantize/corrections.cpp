@@ -7,7 +7,6 @@
 #include "core/quant/correct/equalize.h"
 #include "core/quant/correct/output_error.h"
 #include "core/quant/correct/smooth.h"
-#include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
 
@@ -86,13 +85,7 @@ private:
 
     Result<std::vector<bool>> chosen() const
     {
-        Recipe recipe = m_state.recipe;
-        if (recipe.format == RecipeFormat::Dynamic) { // which makes MatMul of Gemm
-            recipe.opTypes = opTypesOf(recipe);
-            if (std::ranges::find(recipe.opTypes, "MatMul") != recipe.opTypes.end())
-                recipe.opTypes.push_back("Gemm");
-        }
-        QS_TRY(const FloatModel model, FloatModel::make(m_state.draft, recipe, {}));
+        QS_TRY(const FloatModel model, FloatModel::make(m_state.draft, m_state.recipe, {}));
         return model.chosen;
     }
 

@@ -7,8 +7,8 @@ namespace qs {
 
 /// Splits each Gemm that is only a product and a sum into MatMul and Add, those in bodies of If, Loop and Scan
 /// included, as ONNX Runtime does before it quantizes dynamically. Unlike there, nodes that the recipe excludes stay as
-/// they are. A weight that is to be transposed is copied where others read it (1.31) or always (1.32); what `recipe`
-/// asks of it is then asked of the copy, too.
+/// they are, and `recipe` then includes the products of those that it included. A weight that is to be transposed is
+/// copied where others read it (1.31) or always (1.32); what `recipe` asks of it is then asked of the copy, too.
 Status splitGemms(GraphDraft& draft, Recipe& recipe);
 
 /// With Recipe::subgraphs bodies are rebuilt as ONNX Runtime's EnableSubgraph does it: each before the node that has

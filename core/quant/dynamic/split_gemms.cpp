@@ -3,6 +3,7 @@
 #include "core/qdq/name_tails.h"
 #include "core/quant/dynamic/dynamic.h"
 #include "core/quant/model/reads.h"
+#include "core/quant/recipe/op_types.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -33,24 +34,18 @@ Tensor transposed(const Tensor& matrix)
     return plain.dtype() == DType::Float16 ? transposedAs<uint16_t>(plain) : transposedAs<float>(plain);
 }
 
-bool splits(const DraftNode& node)
-{
-    return node.is("Gemm") && node.attributes.real("alpha", 1) == 1 && node.attributes.real("beta", 1) == 1
-        && node.attributes.integer("transA", 0) == 0 && node.hasInput(0) && node.hasInput(1);
-}
-
 /// Nodes whose names the patterns match; a pattern that matches nothing is an Issue later.
-std::vector<bool> excludedNodes(const GraphDraft& draft, const Recipe& recipe)
+std::vector<bool> namedNodes(const GraphDraft& draft, const std::vector<std::string>& options)
 {
     std::vector<std::string> names;
     for (const DraftNode& node : draft.nodes)
         names.push_back(node.name);
-    std::vector<bool> excluded(names.size(), false);
-    for (const std::string& pattern : splitPatterns(recipe.exclude, names))
+    std::vector<bool> named(names.size(), false);
+    for (const std::string& pattern : splitPatterns(options, names))
         if (const auto found = matchNames(pattern, names))
             for (size_t i : *found)
-                excluded[i] = true;
-    return excluded;
+                named[i] = true;
+    return named;
 }
 
 using Names = std::unordered_set<std::string>;
@@ -82,6 +77,7 @@ Names namesIn(const GraphDraft& draft)
 struct Splitting {
     Recipe& recipe;
     Names taken; ///< 1.32 only
+    std::vector<std::string> included = {}; ///< names of products whose Gemm the recipe includes
 };
 
 /// A graph with those around it, the main graph last.
@@ -193,24 +189,28 @@ Result<std::shared_ptr<const Graph>> splitBody(Nest& outer, const std::shared_pt
 Status splitIn(Nest& nest)
 {
     GraphDraft& draft = nest.draft;
-    const std::vector<bool> excluded = excludedNodes(draft, nest.common.recipe);
+    const std::vector<bool> excluded = namedNodes(draft, nest.common.recipe.exclude);
+    const std::vector<bool> included = namedNodes(draft, nest.common.recipe.include);
     std::vector<DraftNode> nodes;
     for (size_t n = 0; n < draft.nodes.size(); ++n) {
         DraftNode& node = draft.nodes[n];
         QS_CHECK(
             replaceSubgraphs(node, [&](const std::shared_ptr<const Graph>& body) { return splitBody(nest, body); }));
         const DraftNode gemm = node;
-        if (!splits(gemm) || excluded[n]) {
+        if (!isProductAndSum(gemm) || excluded[n]) {
             nodes.push_back(gemm);
             continue;
         }
         const std::string second = secondFactor(nest, gemm, nodes);
         const bool sum = gemm.hasInput(2);
         const std::string product = sum ? gemm.outputs[0] + "_MatMul" : gemm.outputs[0];
-        nodes.push_back({ NodeId(), gemm.name + "_MatMul", "MatMul", "", { gemm.inputs[0], second }, { product }, {} });
+        const std::string name = productName(gemm.name);
+        nodes.push_back({ NodeId(), name, "MatMul", "", { gemm.inputs[0], second }, { product }, {} });
         if (sum)
             nodes.push_back(
-                { NodeId(), gemm.name + "_Add", "Add", "", { product, gemm.inputs[2] }, { gemm.outputs[0] }, {} });
+                { NodeId(), sumName(gemm.name), "Add", "", { product, gemm.inputs[2] }, { gemm.outputs[0] }, {} });
+        if (included[n])
+            nest.common.included.push_back(name);
         // reads() counts: those already split do not read the weight under its old name any more.
         draft.nodes[n].inputs.clear();
     }
@@ -220,15 +220,32 @@ Status splitIn(Nest& nest)
     return {};
 }
 
+/// What the recipe includes of Gemms it includes of their products. A pattern that named Gemms alone goes.
+void includeProducts(Recipe& recipe, const std::vector<std::string>& before, const GraphDraft& after,
+    const std::vector<std::string>& products)
+{
+    const std::vector<std::string> names = nodeNames(after, recipe);
+    std::vector<std::string> kept;
+    for (const std::string& pattern : splitPatterns(recipe.include, before))
+        if (matchNames(pattern, names) || !matchNames(pattern, before))
+            kept.push_back(pattern);
+    kept.insert(kept.end(), products.begin(), products.end());
+    recipe.include = std::move(kept);
+}
+
 } // namespace
 
 Status splitGemms(GraphDraft& draft, Recipe& recipe)
 {
+    const std::vector<std::string> before = nodeNames(draft, recipe);
     Splitting common { recipe, {} };
     if (recipe.ortVersion != OrtVersion::V1_31)
         common.taken = namesIn(draft);
     Nest nest { draft, nullptr, common };
-    return splitIn(nest);
+    QS_CHECK(splitIn(nest));
+    if (!common.included.empty())
+        includeProducts(recipe, before, draft, common.included);
+    return {};
 }
 
 } // namespace qs

@@ -29,6 +29,26 @@ Result<std::vector<bool>> matching(const std::vector<std::string>& options, cons
     return found;
 }
 
+/// Which of a model's nodes an option names. A Gemm that the dynamic form takes apart also goes by its product's name.
+Result<std::vector<bool>> nodesOrProducts(
+    const std::vector<std::string>& options, const FloatModel& model, const Recipe& recipe)
+{
+    std::vector<std::string> names = nodeNames(model.draft, recipe);
+    const size_t count = names.size();
+    std::vector<size_t> gemms;
+    for (size_t n = 0; n < model.draft.nodes.size(); ++n)
+        if (const DraftNode& node = model.draft.nodes[n];
+            recipe.format == RecipeFormat::Dynamic && isProductAndSum(node)) {
+            gemms.push_back(n);
+            names.push_back(productName(node.name));
+        }
+    QS_TRY(std::vector<bool> found, matching(options, names));
+    for (size_t i = 0; i < gemms.size(); ++i)
+        found[gemms[i]] = found[gemms[i]] || found[count + i];
+    found.resize(count);
+    return found;
+}
+
 bool isChosenType(const std::string& type, const Recipe& recipe)
 {
     const auto& types = opTypesOf(recipe);
@@ -78,15 +98,16 @@ Status choose(FloatModel& model, const Recipe& recipe)
 {
     QS_CHECK(checkTypeNames(model, recipe));
     const std::vector<std::string> names = nodeNames(model.draft, recipe);
-    QS_TRY(const auto included, matching(recipe.include, names));
-    QS_TRY(const auto excluded, matching(recipe.exclude, names));
+    QS_TRY(const auto included, nodesOrProducts(recipe.include, model, recipe));
+    QS_TRY(const auto excluded, nodesOrProducts(recipe.exclude, model, recipe));
     const auto& nodes = model.draft.nodes;
     for (size_t n = 0; n < names.size(); ++n) {
         const bool wanted = (recipe.include.empty() || included[n]) && !excluded[n];
         if (n < nodes.size()) {
-            model.chosen.push_back(wanted && isChosenType(nodes[n].opType, recipe));
+            const std::string type = chosenType(nodes[n], recipe.format);
+            model.chosen.push_back(wanted && isChosenType(type, recipe));
             if (!model.chosen.back())
-                model.stays(nodes[n], notChosen(nodes[n].opType, recipe, excluded[n]));
+                model.stays(nodes[n], notChosen(type, recipe, excluded[n]));
         } else if (!wanted)
             model.leftOut.insert(names[n]);
     }

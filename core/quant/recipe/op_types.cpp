@@ -30,4 +30,15 @@ const std::vector<std::string>& opTypesOf(const Recipe& recipe)
     return recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
 }
 
+bool isProductAndSum(const std::string& opType, const Attributes& attributes)
+{
+    return opType == "Gemm" && attributes.real("alpha", 1) == 1 && attributes.real("beta", 1) == 1
+        && attributes.integer("transA", 0) == 0;
+}
+
+std::string chosenType(const DraftNode& node, RecipeFormat format)
+{
+    return format == RecipeFormat::Dynamic && isProductAndSum(node) ? "MatMul" : node.opType;
+}
+
 } // namespace qs

@@ -143,10 +143,10 @@ Recipe withNodes(Recipe recipe, std::span<const RecipeNode> nodes, std::span<con
     // A type that is quantized for these alone leaves out the others of it.
     Names types = opTypesOf(recipe);
     for (size_t i : members)
-        if (!contains(types, nodes[i].opType)) {
-            types.push_back(nodes[i].opType);
+        if (const std::string type = nodes[i].chosenBy(recipe.format); !contains(types, type)) {
+            types.push_back(type);
             for (size_t n = 0; n < nodes.size(); ++n)
-                if (nodes[n].opType == nodes[i].opType && !moved.contains(names[n])
+                if (nodes[n].chosenBy(recipe.format) == type && !moved.contains(names[n])
                     && !contains(recipe.exclude, names[n]))
                     recipe.exclude.push_back(names[n]);
         }
@@ -160,6 +160,13 @@ Recipe withNodes(Recipe recipe, std::span<const RecipeNode> nodes, std::span<con
 
 Recipe withType(Recipe recipe, std::span<const RecipeNode> nodes, const std::string& opType, bool quantized)
 {
+    std::vector<size_t> members;
+    for (size_t n = 0; n < nodes.size(); ++n)
+        if (nodes[n].opType == opType)
+            members.push_back(n);
+    const auto asOther = [&](size_t n) { return nodes[n].chosenBy(recipe.format) != opType; };
+    if (std::ranges::any_of(members, asOther)) // whose nodes shall not go with these
+        return withNodes(std::move(recipe), nodes, members, quantized);
     Names types = opTypesOf(recipe);
     if (!quantized) {
         std::erase(types, opType);
@@ -173,10 +180,6 @@ Recipe withType(Recipe recipe, std::span<const RecipeNode> nodes, const std::str
         types.push_back(opType);
         setTypes(recipe, std::move(types));
     }
-    std::vector<size_t> members;
-    for (size_t n = 0; n < nodes.size(); ++n)
-        if (nodes[n].opType == opType)
-            members.push_back(n);
     return withNodes(std::move(recipe), nodes, members, quantized);
 }
 

@@ -84,7 +84,7 @@ std::vector<RecipeNode> recipeNodes(const GraphDraft& draft)
     std::vector<RecipeNode> nodes;
     for (const DraftNode& node : draft.nodes)
         if (node.opType != "Constant" && node.opType != "QuantizeLinear" && node.opType != "DequantizeLinear")
-            nodes.push_back({ node.name, node.opType });
+            nodes.push_back({ node.name, node.opType, isProductAndSum(node) });
     return nodes;
 }
 
@@ -100,14 +100,15 @@ std::vector<NodeState> nodeStates(const Recipe& recipe, const RecipeBase& base, 
     for (size_t n = 0; n < nodes.size(); ++n) {
         NodeState state;
         const std::string& pattern = excluded[n].empty() ? included[n] : excluded[n];
-        if (!types.contains(nodes[n].opType)) {
-            state = { false, originOfTypes(recipe, base), nodes[n].opType };
+        const std::string type = nodes[n].chosenBy(recipe.format);
+        if (!types.contains(type)) {
+            state = { false, originOfTypes(recipe, base), type };
         } else if (!pattern.empty()) {
             state = { excluded[n].empty(), originOfPattern(pattern, nodes[n].name, base), pattern };
         } else if (!recipe.include.empty()) {
             state = { false, ValueOrigin::ByPattern, {} }; // named by none of what is included
         } else {
-            state = { true, originOfTypes(recipe, base), nodes[n].opType };
+            state = { true, originOfTypes(recipe, base), type };
         }
         states.push_back(std::move(state));
     }

@@ -34,6 +34,13 @@ struct RecipeBase {
 struct RecipeNode {
     std::string name;
     std::string opType;
+    bool takenApart = false; ///< a Gemm of which the dynamic form makes a MatMul and an Add
+
+    /// The type that recipes of this form choose it by.
+    std::string chosenBy(RecipeFormat format) const
+    {
+        return takenApart && format == RecipeFormat::Dynamic ? "MatMul" : opType;
+    }
     bool operator==(const RecipeNode&) const = default;
 };
 /// Nodes of a float model, in file order, without constants and quantizers: those of the prepared draft are what a

@@ -33,10 +33,13 @@ public:
         const auto& types = opTypesOf(m_recipe);
         for (size_t n = 0; n < m_model.chosen.size(); ++n) {
             const DraftNode& node = m_model.draft.nodes[n];
+            // ONNX Runtime takes every Gemm apart before it looks at names.
+            const bool apart = m_recipe.format == RecipeFormat::Dynamic && isProductAndSum(node);
+            const std::string name = apart ? productName(node.name) : node.name;
             if (m_model.chosen[n])
-                included.push_back(node.name);
-            else if (std::ranges::find(types, node.opType) != types.end())
-                excluded.push_back(node.name);
+                included.push_back(name);
+            else if (std::ranges::find(types, chosenType(node, m_recipe.format)) != types.end())
+                excluded.push_back(name);
         }
         std::string text;
         if (!m_recipe.opTypes.empty())
