@@ -246,8 +246,10 @@ Status writeResults(
     std::vector<AtomicFile> files;
     QS_CHECK(stage(files, o.saveRecipe, recipeToJson(task.chosen.recipe)));
     if (!o.saveRanges.empty()) {
-        QS_TRY(const std::string text, formatRanges(made.ranges, rangeFormatOf(o.saveRanges)));
-        QS_CHECK(stage(files, o.saveRanges, text));
+        const RangeFormat format = rangeFormatOf(o.saveRanges);
+        QS_TRY(const std::string ranges, formatRanges(made.ranges, format));
+        QS_CHECK(format == RangeFormat::FlatBuffers ? stageBytes(files, o.saveRanges, ranges)
+                                                    : stage(files, o.saveRanges, ranges));
     }
     QS_CHECK(stageScript(o, made, context.common, files));
     if (context.cancel.cancelled())

@@ -122,6 +122,7 @@ private slots:
             const Outcome o
                 = quantscope({ "quantize", kFloat, "-o", file("q.onnx"), "--data", kData, "--save-ranges", ranges });
             QVERIFY2(o.code == 0 && o.out.contains(words), o.out.constData());
+            QS_EXPECT(0, {}, { "quantize", kFloat, "-o", file("again.onnx"), "--ranges", ranges });
         }
     }
 

@@ -285,10 +285,15 @@ Status writeOutput(const std::string& path, const std::string& given)
 
 Status stage(std::vector<AtomicFile>& files, const std::string& path, const std::string& text)
 {
+    return stageBytes(files, path, visible(text));
+}
+
+Status stageBytes(std::vector<AtomicFile>& files, const std::string& path, std::string_view bytes)
+{
     if (path.empty())
         return {};
     QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(visible(text)));
+    QS_CHECK(file.write(bytes));
     files.push_back(std::move(file));
     return {};
 }

@@ -90,6 +90,8 @@ Status checkFiles(const FileRoles& files);
 Status writeOutput(const std::string& path, const std::string& text);
 /// Adds a complete file that is still to take its name; nothing where there is no path.
 Status stage(std::vector<AtomicFile>& files, const std::string& path, const std::string& text);
+/// The same of what is no text: every byte as it is.
+Status stageBytes(std::vector<AtomicFile>& files, const std::string& path, std::string_view bytes);
 /// Whether all that went to stdout came to where it leads.
 Status stdoutWritten();
 
