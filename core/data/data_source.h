@@ -43,6 +43,12 @@ struct Feed {
     size_t slicesOf(size_t elements) const { return samples > 1 && elements % samples == 0 ? samples : 1; }
 };
 
+/// Nothing where the sample has no class.
+inline std::optional<int64_t> labelOf(const std::vector<int64_t>& labels, size_t sample)
+{
+    return sample < labels.size() && labels[sample] >= 0 ? std::optional(labels[sample]) : std::nullopt;
+}
+
 /// Samples read one by one; nothing is kept in memory that grows with their number (labels and offsets aside).
 /// Safe to read from several threads.
 class DataSource {
@@ -54,8 +60,9 @@ public:
     size_t samples() const { return m_samples; }
     size_t feeds() const { return m_feeds; }
     virtual Result<Feed> feed(size_t index) const = 0;
-    /// One class a sample, or empty.
+    /// One class a sample, or empty. A negative one says that the sample has none.
     const std::vector<int64_t>& labels() const { return m_labels; }
+    std::optional<int64_t> label(size_t sample) const { return labelOf(m_labels, sample); }
     /// What the classes are called, where the data say it; else empty.
     const ClassNames& classNames() const { return m_classNames; }
     /// By input; those that the data do not give are left out.

@@ -394,6 +394,12 @@ void NumbersTests::outputsAndAccuracy()
     QVERIFY(close(c.accuracy->quantizedAccuracy, 1.0));
     QVERIFY(close(c.outputs[0].similarity.sqnrDb, *rowOf(c, "y").accumulated.sqnrDb));
     QVERIFY(!compared(twoSteps(), twoStepsQuantized(), FixedData({ kSample })).accuracy);
+    // A negative label is none, and one that no class has is wrong.
+    const FixedData some({ kSample, kSample, kSample }, { -1, 7, -1 });
+    const Comparison partly = compared(twoSteps(), twoStepsQuantized(), some);
+    QCOMPARE(partly.accuracy->labels, size_t(1));
+    QCOMPARE(partly.accuracy->floatAccuracy, 0.0);
+    QVERIFY(!compared(twoSteps(), twoStepsQuantized(), FixedData({ kSample }, { -1 })).accuracy);
 }
 
 void NumbersTests::samplesAddUp()

@@ -4,6 +4,7 @@
 #include "core/base/issue_text.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/memory.h"
+#include "core/data/arrays/npz_writer.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/prepare/prepare.h"
@@ -79,6 +80,8 @@ private slots:
     void recipesAreIncremental();
     void recipesThatFail();
     void warnsOfSwappedFiles();
+    void warnsOfLabels_data();
+    void warnsOfLabels();
     void warnsOfValuesThatAreNotFinite();
 };
 
@@ -496,6 +499,43 @@ void ProjectTests::warnsOfSwappedFiles()
     QVERIFY(swapped->warnings[1].find("digits_float.onnx: has no quantization") != std::string::npos);
     QVERIFY(std::ranges::none_of(
         swapped->comparison->findings, [](const Finding& f) { return f.rule == Rule::WeightsDiffer; }));
+}
+
+void ProjectTests::warnsOfLabels_data()
+{
+    QTest::addColumn<std::vector<int64_t>>("labels");
+    QTest::addColumn<QStringList>("warnings");
+    const auto row = [](const char* name, const std::vector<int64_t>& labels, const QStringList& warnings) {
+        QTest::newRow(name) << labels << warnings;
+    };
+    row("as they should be", { 0, 9, 3 }, {});
+    row("one sample has none", { 0, -1, 3 }, { "1 of 3 samples have no label" });
+    row("none has any", { -1, -1, -1 }, { "3 of 3 samples have no label" });
+    row("from 1", { 1, 10, 3 },
+        { "from 1 to 10, but the model has 10 classes, from 0 to 9; they seem to count from 1" });
+    row("of another model", { 0, 42, 11 },
+        { "from 0 to 42, but the model has 10 classes, from 0 to 9; the 2 samples" });
+    row("both", { -7, 10, 0 }, { "1 of 3 samples have no label", "from 0 to 10, but the model has 10 classes" });
+}
+
+void ProjectTests::warnsOfLabels()
+{
+    QFETCH(std::vector<int64_t>, labels);
+    QFETCH(QStringList, warnings);
+    QTemporaryDir folder;
+    Inputs inputs = exampleInputs(0);
+    inputs.data.limit.reset();
+    inputs.data.spec = folder.filePath("labelled.npz").toStdString();
+    auto npz = NpzWriter::create(inputs.data.spec, { "image", "labels" }, labels.size());
+    QVERIFY(npz.ok());
+    const Tensor image = Tensor::of<float>({ 1, 8, 8 }, std::vector<float>(64, 0.5f));
+    for (size_t s = 0; s < labels.size(); ++s)
+        QVERIFY(npz->add(s, { image, Tensor::scalar(labels[s]) }).ok());
+    QVERIFY(npz->finish().ok());
+    const auto made = build(inputs)->warnings;
+    QCOMPARE(int(made.size()), int(warnings.size()));
+    for (size_t i = 0; i < made.size(); ++i)
+        QVERIFY2(QString::fromStdString(made[i]).contains(warnings[int(i)]), made[i].c_str());
 }
 
 void ProjectTests::warnsOfValuesThatAreNotFinite()

@@ -82,10 +82,7 @@ void addAccuracy(const std::vector<std::optional<Right>>& samples, LadderRow& ro
     row.accuracyAfter = after / labels;
 }
 
-bool largestAt(const float* v, size_t n, int64_t label)
-{
-    return label >= 0 && std::max_element(v, v + n) - v == label;
-}
+bool largestAt(const float* v, size_t n, int64_t label) { return std::max_element(v, v + n) - v == label; }
 
 LadderRow rowOf(const Rung& rung, const RungSums& by)
 {
@@ -214,14 +211,14 @@ private:
         const auto count = size_t(xt.count());
         const size_t slices = feed.slicesOf(count), slice = count / slices;
         const auto rows = !rung.output ? std::nullopt : scoreRows(xt.shape(), feed.samples);
-        const auto& labels = m_r.data->labels();
-        const bool judged = isFirstOutput(rung) && slice > 1 && slices == feed.samples && !labels.empty();
+        const bool judged = isFirstOutput(rung) && slice > 1 && slices == feed.samples;
         const double step = rung.params ? 1.01 * double(rung.params->scale[0]) : 0;
         for (size_t s = 0; s < slices; ++s) {
             const float *a = x + s * slice, *b = y + s * slice;
             RungSums& sums = m_sums[index];
-            if (const size_t sample = feed.firstSample + s; judged && sample < labels.size())
-                sums.right[sample] = Right { largestAt(a, slice, labels[sample]), largestAt(b, slice, labels[sample]) };
+            const size_t sample = feed.firstSample + s;
+            if (const auto label = judged ? m_r.data->label(sample) : std::nullopt)
+                sums.right[sample] = Right { largestAt(a, slice, *label), largestAt(b, slice, *label) };
             addPairSums(sums.sums[feed.firstSample + s], a, b, nullptr, slice, nullptr, {});
             for (size_t i = 0; i < slice && step > 0; ++i)
                 sums.beyond[feed.firstSample + s] += !(std::fabs(double(b[i]) - a[i]) <= step);

@@ -17,7 +17,7 @@ struct CalibrationSet {
     bool extremes = false; ///< ranges are those of the smallest and largest value, which each sample can widen
     size_t settledAfter = 0; ///< samples after which ranges have on average 99 % of their width; 0: not known
     double halfShare = 1; ///< of their width that ranges had after half of the samples
-    std::vector<int64_t> labels; ///< one a sample, or empty
+    std::vector<int64_t> labels; ///< of the samples that have one
     std::vector<uint64_t> hashes; ///< of the samples (core/data/sample_hash.h); empty where they are not known
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/agreement/task_rows.h"
 #include "core/analysis/rows/fill_rows.h"
+#include "core/data/data_source.h"
 #include "core/graph/handed_on.h"
 
 #include <algorithm>
@@ -52,9 +53,9 @@ void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison&
         result.quantMargin.push_back(m.quantMargin[s]);
         if (m.floatClass[s] != m.quantClass[s])
             result.flipped.push_back(m.firstSample + s);
-        if (m.firstSample + s < all.size()) {
-            const bool before = m.floatClass[s] == all[m.firstSample + s];
-            const bool after = m.quantClass[s] == all[m.firstSample + s];
+        if (const auto label = labelOf(all, m.firstSample + s)) {
+            const bool before = m.floatClass[s] == *label;
+            const bool after = m.quantClass[s] == *label;
             ++accuracy.labels;
             right += before;
             quantRight += after;

@@ -215,7 +215,6 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         total.outputs[o] = { sums.xx, sums.ee, isHandedOn(m_reference->graph(), m_reference->graph().outputs()[o]) };
         if (o == m_guesses)
             addDivergence(total, sample, y, execution.get(outputs[place]).shape());
-        const auto& labels = m_data->labels();
         const size_t samples = sample.feed.samples, slice = x.size() / samples;
         if (o > 0 || x.size() % samples != 0)
             continue;
@@ -227,10 +226,11 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
             const auto chosen = argmax(y.data() + s * slice, slice);
             ++total.classes;
             total.agreeing += chosen == argmax(x.data() + s * slice, slice);
-            if (sample.feed.firstSample + s >= labels.size())
+            const auto label = m_data->label(sample.feed.firstSample + s);
+            if (!label)
                 continue;
             ++total.labels;
-            total.right += chosen == labels[sample.feed.firstSample + s];
+            total.right += chosen == *label;
         }
     }
     return total;

@@ -71,6 +71,7 @@ Provenance provenanceOf(
     set.judged = calibration.get() == judged;
     set.extremes = made.recipe.calibration.kind == Calibrator::MinMax;
     set.labels = calibration->labels();
+    std::erase_if(set.labels, [](int64_t label) { return label < 0; }); // samples without a class
     set.hashes = made.kept->sampleHashes;
     fillCurve(made, tensors, set.samples / runs, set);
     provenance.calibration = std::move(set);

@@ -74,6 +74,31 @@ std::vector<std::string> inputWarnings(const Snapshot& s)
     return warnings;
 }
 
+/// Samples without a label, and labels that no class of the model has.
+std::vector<std::string> labelWarnings(const DataSource& data, const std::string& path, size_t classes)
+{
+    std::vector<int64_t> labels = data.labels();
+    std::erase_if(labels, [](int64_t label) { return label < 0; });
+    std::vector<std::string> warnings;
+    if (const size_t without = data.labels().size() - labels.size(); without > 0)
+        warnings.push_back(path + ": " + std::to_string(without) + " of " + std::to_string(data.labels().size())
+            + " samples have no label (a negative one) and are left out of the accuracy");
+    if (labels.empty() || classes == 0)
+        return warnings;
+    const auto [lowest, highest] = std::ranges::minmax(labels);
+    const auto count = static_cast<int64_t>(classes);
+    if (highest < count)
+        return warnings;
+    const bool fromOne = lowest >= 1 && highest == count;
+    const auto beyond = std::ranges::count_if(labels, [&](int64_t label) { return label >= count; });
+    warnings.push_back(path + ": labels go from " + std::to_string(lowest) + " to " + std::to_string(highest)
+        + ", but the model has " + std::to_string(count) + " classes, from 0 to " + std::to_string(count - 1)
+        + (fromOne ? "; they seem to count from 1, so that all are compared with the wrong class: subtract 1 from each"
+                   : "; the " + std::to_string(beyond)
+                    + " samples beyond them count as wrong: give labels of this model"));
+    return warnings;
+}
+
 /// Labels and names of classes that are not the model's.
 std::vector<std::string> classWarnings(const Snapshot& s)
 {
@@ -85,7 +110,10 @@ std::vector<std::string> classWarnings(const Snapshot& s)
             + std::to_string(classes)
             + "; labels count the folders, so right and wrong mean nothing unless these are its first classes: give "
               "labels.csv");
-    if (s.comparison && !s.data->labels().empty() && !s.comparison->accuracy && !s.comparison->outputs.empty())
+    for (const std::string& warning : labelWarnings(*s.data, s.inputs.data.spec, classes))
+        warnings.push_back(warning);
+    const bool labelled = std::ranges::any_of(s.data->labels(), [](int64_t label) { return label >= 0; });
+    if (s.comparison && labelled && !s.comparison->accuracy && !s.comparison->outputs.empty())
         warnings.push_back("labels are not used: '" + s.comparison->outputs.front().name
             + "' names no class for a whole sample (one score, several positions, or features)");
     return warnings;

@@ -136,10 +136,9 @@ std::string sampleCells(const Snapshot& s, size_t at, const SampleColumns& colum
     const Comparison& c = *s.comparison;
     const size_t number = c.firstSample + at;
     const auto named = [&](int64_t v) { return numberCell(escaped(className(*s.classNames, v)), double(v)); };
-    const bool labelled = s.data && number < s.data->labels().size();
+    const auto label = s.data ? s.data->label(number) : std::nullopt;
     std::string out = numberCell(std::to_string(number), double(number))
-        + textCell(s.data ? s.data->sampleName(number) : "")
-        + (labelled ? named(s.data->labels()[number]) : "<td></td>");
+        + textCell(s.data ? s.data->sampleName(number) : "") + (label ? named(*label) : "<td></td>");
     if (columns.classes)
         out += named(c.floatClass[at]) + named(c.quantClass[at]) + plain(c.floatMargin[at]) + plain(c.quantMargin[at]);
     if (columns.task) {

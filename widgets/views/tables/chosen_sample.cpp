@@ -54,8 +54,7 @@ Result<SampleFacts> sampleFacts(const Snapshot& snapshot, size_t sample, const J
 {
     SampleFacts facts;
     facts.name = snapshot.data->sampleName(sample);
-    if (sample < snapshot.data->labels().size())
-        facts.label = snapshot.data->labels()[sample];
+    facts.label = snapshot.data->label(sample);
     facts.classNames = snapshot.classNames;
     SamplePreviews previews(*snapshot.data);
     facts.picture = previews.of(sample, kFoundSide);
