@@ -2,6 +2,7 @@
 #include "core/report/format.h"
 
 #include "core/base/text/grouped_digits.h"
+#include "core/base/text/share_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,14 +73,7 @@ std::string percent(const Number& fraction)
 {
     if (!fraction || !std::isfinite(*fraction))
         return kAbsent;
-    const double p = *fraction * 100;
-    if (p == 0)
-        return "0 %";
-    if (std::fabs(p) < 0.05)
-        return p > 0 ? "<0.1 %" : "0 %"; // a share of noise may be below zero by a little
-    if (p == 100 || (p > 100 && p < 100.05))
-        return "100 %";
-    return p > 99.95 && p < 100 ? ">99.9 %" : fmt::format("{:.1f} %", p);
+    return shareText(*fraction);
 }
 
 std::string count(uint64_t n) { return groupedDigits(n); }

@@ -6,6 +6,7 @@
 #include "core/base/text/nearest_names.h"
 #include "core/base/text/one_line.h"
 #include "core/base/text/regex.h"
+#include "core/base/text/share_text.h"
 #include "core/base/text/text_columns.h"
 #include "core/base/text/utf8.h"
 
@@ -41,6 +42,7 @@ private slots:
     void distinctNamesOfAnything();
     void distinctFileNames_data();
     void distinctFileNames();
+    void shares();
     void columns_data();
     void columns();
 };
@@ -372,6 +374,17 @@ void TextTests::distinctNamesOfAnything()
                     QCOMPARE(shown[i], shown[j]);
         }
     }
+}
+
+/// One rule for whoever writes a share; a half goes away from zero.
+void TextTests::shares()
+{
+    const std::vector<std::pair<double, std::string>> rows { { 2 / 32., "6.3 %" }, { -2 / 32., "-6.3 %" },
+        { 0.1184, "11.8 %" }, { 1.103, "110.3 %" }, { -0.102, "-10.2 %" }, { 0, "0 %" }, { -0.0004, "0 %" },
+        { 0.0004, "<0.1 %" }, { 0.9996, ">99.9 %" }, { 1, "100 %" }, { 1.0004, "100 %" },
+        { 0.1 + 0.2 + 0.7, "100 %" } };
+    for (const auto& [share, text] : rows)
+        QCOMPARE(shareText(share), text);
 }
 
 void TextTests::columns_data()

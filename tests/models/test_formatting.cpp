@@ -51,6 +51,8 @@ private slots:
         QCOMPARE(percentText(0.0), QStringLiteral("0 %"));
         QCOMPARE(percentText(0.00001), QStringLiteral("< 0.1 %"));
         QCOMPARE(percentText(0.99999), QStringLiteral("> 99.9 %"));
+        QCOMPARE(percentText(2 / 32.), QStringLiteral("6.3 %"));
+        QCOMPARE(percentText(-0.102), QStringLiteral("−10.2 %"));
         QCOMPARE(percentText({}), absentText());
     }
 

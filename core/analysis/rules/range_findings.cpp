@@ -2,6 +2,7 @@
 #include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
+#include "core/base/text/share_text.h"
 
 #include <fmt/format.h>
 
@@ -157,7 +158,7 @@ void addShift(const ActivationRow& row, Finding& f)
 
 } // namespace
 
-std::string percentText(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+std::string percentText(double fraction) { return shareText(fraction); }
 
 namespace {
 
@@ -175,17 +176,11 @@ void addRangeEvidence(const ActivationRow& row, Finding& f)
     f.evidence.push_back(evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"));
 }
 
-std::string shareText(double share)
-{
-    constexpr double kShown = 0.0005; // of a percentage with one decimal
-    return share > 0 && share < kShown ? "<0.1 %" : share == 0 ? "0 %" : percentText(share);
-}
-
 std::string clippingSummary(const ActivationRow& row)
 {
     // Behind a damaged input the quantized model's own values may stay inside a range that the float model's exceed.
-    const std::string ofFloat = shareText(row.floatClippedFraction.value_or(0));
-    const std::string ofOwn = shareText(row.clippedFraction.value_or(0));
+    const std::string ofFloat = percentText(row.floatClippedFraction.value_or(0));
+    const std::string ofOwn = percentText(row.clippedFraction.value_or(0));
     const std::string share = ofFloat == ofOwn
         ? fmt::format("{} of the values are clipped.", ofFloat)
         : fmt::format("{} of the float model's values lie beyond the range; of the quantized model's own, {} are "

@@ -175,11 +175,10 @@ Finding quantizedTwice(const ComparePair& pair, const Comparison& c, size_t inde
     Finding f = weightFinding(c, index, Rule::WeightsDiffer);
     f.cause = "twice";
     f.title = "The weight of " + row.node + " is quantized twice";
-    f.summary
-        = fmt::format("{:.1f} % of the elements are off by more than half a step: its codes are made of {}, which "
-                      "was rounded already, {}, and what was left is rounded again, {}.",
-            100 * *row.offByMoreThanHalfStep, name, first.params.perTensor() ? "per tensor" : "per channel",
-            row.params.perTensor() ? "per tensor" : "per channel");
+    f.summary = fmt::format("{} of the elements are off by more than half a step: its codes are made of {}, which "
+                            "was rounded already, {}, and what was left is rounded again, {}.",
+        percentText(*row.offByMoreThanHalfStep), name, first.params.perTensor() ? "per tensor" : "per channel",
+        row.params.perTensor() ? "per tensor" : "per channel");
     f.evidence = { evidence("off_by_more_than_half_step", *row.offByMoreThanHalfStep),
         { "rounded_before", std::nullopt, name, {} }, evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
         evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
@@ -215,8 +214,8 @@ std::string otherWeightText(const WeightRow& row, bool elements, bool unrelated)
             "A few elements ({:.3f} %) are off by up to {:.4g}, {:.0f} steps, all others are rounded well.",
             100 * *row.offByMoreThanHalfStep, *row.similarity.maxAbsError,
             *row.similarity.maxAbsError / largestScale(row.params));
-    return fmt::format("{:.1f} % of the elements are off by more than half a step without being clipped: {}.",
-        100 * *row.offByMoreThanHalfStep,
+    return fmt::format("{} of the elements are off by more than half a step without being clipped: {}.",
+        percentText(*row.offByMoreThanHalfStep),
         row.change      ? changeText(*row.change)
             : unrelated ? "other weights, or a scale or axis that is not theirs"
                         : "retrained (quantization-aware), equalized or other weights");

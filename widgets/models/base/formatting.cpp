@@ -2,6 +2,7 @@
 #include "widgets/models/base/formatting.h"
 
 #include "core/base/text/distinct_names.h"
+#include "core/base/text/share_text.h"
 #include "widgets/models/base/true_minus.h"
 
 #include <QCoreApplication>
@@ -99,16 +100,12 @@ QString percentText(const Number& fraction)
 {
     if (!fraction)
         return absentText();
-    const double percent = *fraction * 100;
-    if (percent > 0 && percent < 0.05)
-        return QStringLiteral("< 0.1 %");
-    if (std::abs(percent - 100) < 1e-9)
-        return QStringLiteral("100 %");
-    if (percent > 99.95 && percent < 100)
-        return QStringLiteral("> 99.9 %");
-    if (percent == 0)
-        return QStringLiteral("0 %");
-    return decibelNumber(percent) + QStringLiteral(" %");
+    if (!std::isfinite(*fraction))
+        return numberText(*fraction) + QStringLiteral(" %");
+    QString text = toQt(shareText(*fraction));
+    for (const QChar than : { u'<', u'>' })
+        text.replace(than, QString(than) + u' ');
+    return withTrueMinus(text);
 }
 
 QString countText(quint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
