@@ -9,12 +9,14 @@
 #include "core/onnx/write/export.h"
 #include "core/prepare/prepare.h"
 #include "core/project/about/model_info.h"
+#include "core/project/files/mac_count.h"
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/samples.h"
 #include "tests/support/small_model.h"
+#include "tests/support/tensors.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -22,6 +24,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <random>
 #include <set>
 #include <span>
 #include <utility>
@@ -78,6 +81,7 @@ private slots:
     void dataInputsSkipCarried();
     void memoryLimits();
     void recipesAreIncremental();
+    void sharesOfMultiplicationsAddUp();
     void recipesThatFail();
     void warnsOfSwappedFiles();
     void warnsOfLabels_data();
@@ -471,6 +475,30 @@ void ProjectTests::recipesAreIncremental()
             QVERIFY(sameModel(now->quantModel, before->quantModel));
     }
     QVERIFY(fresh[0] != fresh[1] && fresh[1] != fresh[2]);
+}
+
+/// What computes on codes and what is left in float are shares of one whole: no operator is in one of them alone.
+void ProjectTests::sharesOfMultiplicationsAddUp()
+{
+    QTemporaryDir folder;
+    std::mt19937 random(5);
+    test::SmallModel m({});
+    m.input("x", { 1, 3, 6, 6 }).constant("w", test::normalFloats(random, { 4, 3, 3, 3 }, 1));
+    m.constant("up", test::normalFloats(random, { 4, 2, 2, 2 }, 1));
+    m.node("Conv", { "x", "w" }, { "c" }).node("ConvTranspose", { "c", "up" }, { "y" });
+    const test::Prepared made = m.output("y").finish();
+    Inputs inputs;
+    inputs.floatPath = folder.filePath("float.onnx").toStdString();
+    QVERIFY(
+        exportModel(GraphDraft(std::shared_ptr<const Model>(made.plan, &made.plan->model())), inputs.floatPath).ok());
+    inputs.data.spec = "random:4";
+    inputs.threads = 1;
+    inputs.recipe = quantscopeRecipe();
+    const SnapshotPtr s = build(inputs);
+    QVERIFY(s->comparison && s->comparison->floatNodes.size() == 1);
+    const Number share = macCount(*s->quantModel, &*s->comparison).codeShare;
+    QVERIFY(share && *share > 0.1 && *share < 0.9);
+    QCOMPARE(*share + *s->comparison->floatNodes[0].macShare, 1.0);
 }
 
 void ProjectTests::recipesThatFail()

@@ -13,7 +13,7 @@ class QuantizedUnits;
 /// One choice of units to leave in float.
 struct Exclusion {
     std::vector<std::string> excluded; ///< unit names
-    Number quantizedMacShare; ///< of all Conv, Gemm and MatMul work
+    Number quantizedMacShare; ///< of all multiplications
     OutputScore score;
 };
 

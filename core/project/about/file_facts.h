@@ -19,7 +19,7 @@ struct FileFacts {
     std::optional<uint64_t> bytes; ///< with external data; nullopt: it cannot be said
     int64_t parameters = 0; ///< elements of float or dequantized constants
     std::optional<int64_t> macs; ///< of one run; nullopt where sizes are unknown
-    Number codeShare; ///< of the multiply-accumulates of Conv, Gemm and MatMul: both factors are codes
+    Number codeShare; ///< of all multiply-accumulates: both factors are codes
     Number outputSqnrDb; ///< of the worst output; null where exact, and of the float model
     bool exact = false; ///< every output equals the float model's
     Number accuracy; ///< fraction; null without labels

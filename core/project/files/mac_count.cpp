@@ -9,8 +9,6 @@ namespace qs {
 
 namespace {
 
-bool isProduct(const std::string& type) { return type == "Conv" || type == "Gemm" || type == "MatMul"; }
-
 /// Sizes of the graph inputs as the samples had them.
 OuterFacts inputSizes(const Comparison& comparison)
 {
@@ -27,7 +25,8 @@ bool computesOnCodes(const LoweredGraph& lowered, const Node& node, bool fused)
 {
     const Graph& graph = lowered.graph();
     const std::string& type = node.opType;
-    if (qlinearSignature(node) || type == "ConvInteger" || type == "MatMulInteger" || type == "DynamicQuantizeMatMul")
+    if (qlinearSignature(node) || type == "ConvInteger" || type == "MatMulInteger" || type == "DynamicQuantizeMatMul"
+        || type == "DynamicQuantizeLSTM")
         return true;
     if (type == "MatMulNBits") // weights in blocks; the kernel makes codes of the other factor at level 4 alone
         return node.attributes.integer("accuracy_level", 0) == 4;
@@ -56,23 +55,20 @@ struct Sum {
 MacCount counted(const LoweredGraph& lowered, const InferredFacts& facts)
 {
     const std::vector<bool> fused = nodesOnCodes(lowered);
-    Sum all, products;
+    Sum all;
     int64_t onCodes = 0;
     for (size_t n = 0; n < fused.size(); ++n) {
         const Node& node = lowered.graph().nodes()[n];
         const auto macs = nodeMacs(node, facts);
         all.add(macs);
-        if (!isProduct(floatOpType(node)))
-            continue;
-        products.add(macs);
-        if (macs && computesOnCodes(lowered, node, fused[n]))
+        if (macs.value_or(0) > 0 && computesOnCodes(lowered, node, fused[n]))
             onCodes += *macs;
     }
     MacCount count;
     if (all.known)
         count.all = all.total;
-    if (products.known && products.total > 0)
-        count.codeShare = double(onCodes) / double(products.total);
+    if (all.known && all.total > 0)
+        count.codeShare = double(onCodes) / double(all.total);
     return count;
 }
 

@@ -9,7 +9,7 @@ namespace qs {
 /// Multiply-accumulates of one run of a model.
 struct MacCount {
     std::optional<int64_t> all; ///< nullopt where sizes are unknown
-    Number codeShare; ///< of those of Conv, Gemm and MatMul: both factors are codes; null without any, or unknown sizes
+    Number codeShare; ///< of all: both factors are codes; null without any, or unknown sizes
 };
 /// `comparison`: says the sizes of inputs that the file leaves open; null: none.
 MacCount macCount(const LoadedModel& model, const Comparison* comparison);

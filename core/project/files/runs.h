@@ -17,7 +17,7 @@ struct RunNumbers {
     bool exact = false; ///< every result equals the float model's
     Number accuracy, floatAccuracy; ///< fractions; null without labels
     Number top1Agreement; ///< of the first result that has one; null with one element a sample
-    Number quantizedMacShare; ///< of Conv, Gemm and MatMul; null where sizes are unknown
+    Number quantizedMacShare; ///< of all multiplications; null where sizes are unknown
     std::optional<uint64_t> fileBytes; ///< of the quantized model as ONNX
     size_t samples = 0;
     std::string measuredOn; ///< data and arithmetic: numbers of two runs are only comparable where it is equal

@@ -13,7 +13,7 @@ std::string filesTable(const std::vector<FileFacts>& files)
         { { "model", "float, or a quantized one", false }, { "size", "of the file, external data included" },
             { "parameters", "elements of float or dequantized constants" },
             { "MACs", "multiply-accumulates of one run" },
-            { "on codes", "share of the multiply-accumulates of Conv, Gemm and MatMul whose factors are both codes" },
+            { "on codes", "share of the multiply-accumulates whose factors are both codes" },
             { "output SQNR dB", "of the worst output" },
             { "top-1 agreement", "share of samples with the float model's class; of the worst output" },
             { "accuracy", "share of samples with the right class" },

@@ -102,7 +102,7 @@ FileModel::FileModel(QObject* parent)
         { { tr("MACs"), tr("Multiply-accumulates of one run"), QStringLiteral("1,234,567,890"), Value, kDown },
             numbers<R>(fileMacs, fileMacsText) },
         { { tr("on codes"),
-              tr("Share of the multiply-accumulates of Conv, Gemm and MatMul whose factors are both codes. Higher is "
+              tr("Share of the multiply-accumulates whose factors are both codes. Higher is "
                  "better."),
               QStringLiteral("on codes"), Value, kUp },
             percents<R>(&R::codeShare) },

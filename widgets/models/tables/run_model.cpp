@@ -71,7 +71,7 @@ RunModel::RunModel(QObject* parent)
             &RunNumbers::accuracy),
         share(tr("agreement"), tr("Share of samples with the float model's class"), Key::Agreement,
             &RunNumbers::top1Agreement),
-        share(tr("int8 MACs"), tr("Share of the Conv, Gemm and MatMul work that is quantized"), Key::Macs,
+        share(tr("int8 MACs"), tr("Share of the multiplications whose factors are both codes"), Key::Macs,
             &RunNumbers::quantizedMacShare),
         numberColumn(tr("file"), tr("Size of the quantized model as ONNX"), Key::Size, sizeText,
             [](const RunNumbers& n) { return Number(n.fileBytes); }),
