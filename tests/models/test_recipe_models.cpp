@@ -145,6 +145,24 @@ private slots:
         QCOMPARE(model.quantizedCount(), size_t(2));
     }
 
+    /// What the recipe asks for and the quantizer could not do does not count as quantized.
+    void whatStaysInFloatIsNotQuantized()
+    {
+        NodeTreeModel model;
+        QAbstractItemModelTester tester(&model, kTesterMode);
+        model.setNodes(someNodes(), apart(someNodes()));
+        std::vector<NodeState> states = nodeStates({}, {}, model.nodes());
+        states[1].staysFloat = true;
+        model.setStates(states, std::vector<std::optional<double>>(states.size(), 12.5));
+        QCOMPARE(model.quantizedCount(), size_t(4));
+        QCOMPARE(model.index(1, 1).data().toString(), QStringLiteral("2 of 3"));
+        const QModelIndex conv = model.indexOf("/block1/branch/conv_a");
+        QCOMPARE(conv.data(Qt::CheckStateRole).toInt(), int(Qt::Checked)); // the wish stays
+        QCOMPARE(conv.siblingAtColumn(1).data().toString(), QStringLiteral("stays float"));
+        QVERIFY(!conv.data(NodeTreeModel::QuantizedRole).toBool());
+        QVERIFY(conv.data(Qt::ToolTipRole).toString().contains(QStringLiteral("stays in float")));
+    }
+
     void unitsAreOneRowWithParts()
     {
         NodeTreeModel model;

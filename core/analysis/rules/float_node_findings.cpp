@@ -79,7 +79,8 @@ std::string sentence(const std::vector<const FloatNodeRow*>& rows)
     std::vector<std::string> told;
     for (size_t i = 0; i < std::min(rows.size(), kTold); ++i)
         told.push_back(fmt::format("{}{}: {}", rows[i]->node,
-            rows[i]->macShare ? " (" + percentText(*rows[i]->macShare) + ")" : "", rows[i]->reason.text));
+            rows[i]->macShare.value_or(0) > 0 ? " (" + percentText(*rows[i]->macShare) + ")" : "",
+            rows[i]->reason.text));
     std::string text = fmt::format("{}", fmt::join(told, "; "));
     if (rows.size() > kTold)
         text += fmt::format("; and {} more", rows.size() - kTold);

@@ -232,7 +232,7 @@ FloatReason FloatModel::whyNoCodes(const std::string& name) const
 FloatReason FloatModel::whyTooOld(const DraftNode& node, int64_t first) const
 {
     return { FloatCause::Opset,
-        node.opType + " takes codes from opset " + std::to_string(first) + " on, and the model has "
+        node.opType + " takes codes from opset " + std::to_string(first) + " on, and the quantized model has "
             + std::to_string(opset()) };
 }
 

@@ -53,6 +53,7 @@ struct NodeState {
     ValueOrigin origin = ValueOrigin::Default;
     std::string by; ///< the type or pattern that decides
     bool ofFile = false; ///< the recipe does not quantize it and cannot say that the file it was read from does
+    bool staysFloat = false; ///< the recipe quantizes it, and the model that was made leaves it in float all the same
     bool operator==(const NodeState&) const = default;
 };
 /// One a node. Patterns that match nothing are passed over.

@@ -18,6 +18,8 @@ QStringList partsOf(const std::string& name)
     return slashes.size() > 1 ? slashes : text.split(u'.', Qt::SkipEmptyParts);
 }
 
+bool isQuantized(const NodeState& state) { return state.quantized && !state.staysFloat; }
+
 } // namespace
 
 NodeTreeModel::NodeTreeModel(QObject* parent)
@@ -67,7 +69,7 @@ QVariant NodeTreeModel::data(const QModelIndex& index, int role) const
     if (role == Qt::ToolTipRole)
         return toolTip(item);
     if (role == QuantizedRole)
-        return state != TriState::None;
+        return std::ranges::any_of(item.members, [this](size_t i) { return isQuantized(m_states[i]); });
     if (role == LeafRole)
         return item.leaf;
     if (index.column() == Name) {
@@ -89,10 +91,11 @@ QVariant NodeTreeModel::data(const QModelIndex& index, int role) const
     if (role != Qt::DisplayRole)
         return {};
     if (node && state != TriState::Some)
-        return excluded ? (m_states[*node].ofFile ? tr("as in the file") : tr("float"))
-            : number    ? decibelText(number)
-                        : QString();
-    const auto quantized = std::ranges::count_if(item.members, [&](size_t i) { return m_states[i].quantized; });
+        return excluded                  ? (m_states[*node].ofFile ? tr("of file") : tr("float"))
+            : m_states[*node].staysFloat ? tr("stays float")
+            : number                     ? decibelText(number)
+                                         : QString();
+    const auto quantized = std::ranges::count_if(item.members, [&](size_t i) { return isQuantized(m_states[i]); });
     return tr("%1 of %2").arg(countText(quint64(quantized)), countText(item.members.size()));
 }
 
@@ -312,7 +315,7 @@ QModelIndex NodeTreeModel::unitIndexOf(const std::string& node) const
     return above && above->unit ? own.parent() : own;
 }
 
-size_t NodeTreeModel::quantizedCount() const { return size_t(std::ranges::count_if(m_states, &NodeState::quantized)); }
+size_t NodeTreeModel::quantizedCount() const { return size_t(std::ranges::count_if(m_states, isQuantized)); }
 
 QString NodeTreeModel::toolTip(const Item& item) const
 {
@@ -327,9 +330,10 @@ QString NodeTreeModel::toolTip(const Item& item) const
     const NodeState& state = m_states[item.members[0]];
     return tr("%1 (%2): %3, %4")
         .arg(toQt(node.name), toQt(node.opType),
-            state.quantized    ? tr("quantized")
-                : state.ofFile ? tr("as in the file, which a recipe cannot say")
-                               : tr("left in float"),
+            state.staysFloat      ? tr("stays in float though the recipe quantizes it")
+                : state.quantized ? tr("quantized")
+                : state.ofFile    ? tr("as in the file, which a recipe cannot say")
+                                  : tr("left in float"),
             originText(state.origin, state.by));
 }
 

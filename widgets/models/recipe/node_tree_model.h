@@ -48,7 +48,7 @@ public:
     const std::vector<size_t>& membersOf(const QModelIndex& index) const;
     QModelIndex indexOf(const std::string& node) const; ///< of its own row
     QModelIndex unitIndexOf(const std::string& node) const; ///< of the row of its unit; its own where it is alone
-    size_t quantizedCount() const;
+    size_t quantizedCount() const; ///< without those that stay in float all the same
 
 signals:
     /// `title` names what is meant: a node, a scope, a type.

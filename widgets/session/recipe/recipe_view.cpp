@@ -40,6 +40,8 @@ QString nodeMarkText(NodeMark mark)
         return {};
     case NodeMark::Float:
         return RecipeView::tr("left in float");
+    case NodeMark::StaysFloat:
+        return RecipeView::tr("stays in float");
     case NodeMark::OfFile:
         return RecipeView::tr("as in the file");
     case NodeMark::FloatInDraft:
@@ -76,6 +78,7 @@ void RecipeView::refresh()
     const RecipeBase base = m_session.recipe().recipeBase();
     m_now = nodeStates(m_session.recipe().recipe(), base, m_nodes);
     m_before = m_shown == m_session.recipe().recipe() ? m_now : nodeStates(m_shown, base, m_nodes);
+    takeFloatNodes(*snapshot);
     takeFileNodes(*snapshot);
     m_units = nodeUnits(*snapshot, m_clips, m_now);
     emit changed();
@@ -111,6 +114,19 @@ void RecipeView::takePairs(const Snapshot& snapshot)
         m_pairs.try_emplace(pair.quantValue, snapshot.floatModel->graph().value(pair.floatValue).name);
 }
 
+/// A wish is no fact: an operator set may be too old for codes, a range unknown.
+void RecipeView::takeFloatNodes(const Snapshot& snapshot)
+{
+    if (!snapshot.comparison)
+        return;
+    for (const FloatNodeRow& row : snapshot.comparison->floatNodes) {
+        const FloatCause cause = row.reason.cause;
+        const bool hasCodes = cause == FloatCause::Output || cause == FloatCause::Unfused;
+        if (const auto node = find(row.node); node && !hasCodes)
+            m_now[*node].staysFloat = m_now[*node].quantized && m_before[*node].quantized;
+    }
+}
+
 /// A pooling that another exporter wrote as a mean has no rule in a recipe, and computes with codes in the file. One
 /// that was excluded since is none of these.
 void RecipeView::takeFileNodes(const Snapshot& snapshot)
@@ -138,7 +154,9 @@ std::optional<NodeMark> RecipeView::mark(const std::string& name) const
         return std::nullopt;
     const bool now = m_now[*node].quantized, before = m_before[*node].quantized;
     if (now)
-        return before ? NodeMark::Quantized : NodeMark::QuantizedInDraft;
+        return !before                ? NodeMark::QuantizedInDraft
+            : m_now[*node].staysFloat ? NodeMark::StaysFloat
+                                      : NodeMark::Quantized;
     return before ? NodeMark::FloatInDraft : m_now[*node].ofFile ? NodeMark::OfFile : NodeMark::Float;
 }
 

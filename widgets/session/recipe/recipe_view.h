@@ -19,6 +19,7 @@ namespace qs {
 enum class NodeMark {
     Quantized,
     Float,
+    StaysFloat, ///< the recipe quantizes it, and the quantizer could not
     OfFile, ///< the recipe that was read from a file cannot say what the file has there, which is no float
     FloatInDraft,
     QuantizedInDraft
@@ -73,6 +74,7 @@ private:
     void takeNodes(const Snapshot& snapshot);
     void toggleExactly(std::span<const size_t> members);
     void takePairs(const Snapshot& snapshot);
+    void takeFloatNodes(const Snapshot& snapshot);
     void takeFileNodes(const Snapshot& snapshot);
     std::optional<size_t> makerOf(Side side, const Graph& graph, ValueId value) const;
     bool standsForOther(Side side, const Graph& graph, NodeId node, size_t named) const;

@@ -196,8 +196,7 @@ void ExclusionTree::refresh()
     refreshNumbers();
     if (others && m_model.nodes().size() <= kMostExpanded)
         m_tree->expandAll();
-    m_count->setText(
-        tr("%1 of %2").arg(countText(m_model.quantizedCount()), countText(quint64(m_model.nodes().size()))));
+    refreshCount();
     setEnabled(m_session.recipe().editable());
     refreshPatterns();
     if (others)
@@ -216,6 +215,22 @@ std::set<std::vector<size_t>> ExclusionTree::openRows() const
             }
     };
     walk(walk, {});
+void ExclusionTree::refreshCount()
+{
+    const bool toPrepare = !m_session.snapshot()->quantization && m_session.recipe().recipe().preparation.enabled;
+    const auto stay = size_t(std::ranges::count_if(m_model.states(), &NodeState::staysFloat));
+    m_count->setText((toPrepare ? tr("%1 of %2 in the file") : tr("%1 of %2"))
+                         .arg(countText(m_model.quantizedCount()), countText(quint64(m_model.nodes().size()))));
+    QStringList tips;
+    if (toPrepare)
+        tips << tr("Nodes as the file has them: graph preparation may fold some of them into others.");
+    if (stay > 0)
+        tips << tr("%1 node(s) that the recipe quantizes stay in float: the Inspector and the findings say why.",
+            nullptr, int(stay))
+                    .arg(countText(stay));
+    m_count->setToolTip(tips.join(u'\n'));
+}
+
     return open;
 }
 

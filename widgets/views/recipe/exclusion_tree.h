@@ -39,6 +39,8 @@ private:
     void refresh();
     std::set<std::vector<size_t>> openRows() const;
     void openAgain(const std::set<std::vector<size_t>>& open);
+    void fitColumns();
+    void refreshCount();
     void refreshNumbers();
     void refreshPatterns();
     std::vector<size_t> matches(const std::string& pattern) const;
