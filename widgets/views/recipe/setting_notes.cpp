@@ -62,6 +62,15 @@ QString placedText(Session& session, const std::vector<std::string>& tensors)
         : read + SettingNotes::tr(", %1 constant(s)", nullptr, int(constants)).arg(countText(constants));
 }
 
+/// Symmetric codes in blocks are stored without a sign, as the tables show them.
+QString storedText(const Recipe& recipe)
+{
+    if (recipe.format != RecipeFormat::WeightOnly || recipe.weightOnly.dequantizeForm || !isSigned(recipe.weightType))
+        return {};
+    const int bits = int(dtypeBits(recipe.weightType));
+    return SettingNotes::tr("Symmetric: stored as uint%1 around %2.").arg(bits).arg(1 << (bits - 1));
+}
+
 } // namespace
 
 QuantizedNames quantizedNames(Session& session)
@@ -97,6 +106,8 @@ SettingNote settingNote(Session& session, const QuantizedNames& names, const std
     const bool ranges = path.starts_with("calibration.");
     note.unknown = ranges && edits.baseOrigin() == ValueOrigin::Imported && reach.idle() && reach.fromFile > 0
         && edits.recipe().calibration == edits.base().calibration;
+    if (path == "weight_type")
+        note.text = storedText(edits.recipe());
     if (reach.own == 0 || (!reach.idle() && reach.fromFile == 0) || (ranges && path != "calibration.method"))
         return note;
     const bool activations = aboutActivations(path);
