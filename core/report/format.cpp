@@ -5,6 +5,7 @@
 #include "core/base/text/share_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
@@ -223,6 +224,14 @@ NoiseShares noiseShares(const ActivationRow& row)
     const auto share = [&](const Number& part) { return part ? Number(*part / (*rmse * *rmse)) : Number(); };
     return { share(row.noise.rounding), share(row.noise.clipping), share(row.noise.weights), share(row.noise.inherited),
         share(row.noise.kernel) };
+}
+
+bool cancels(const NoiseShares& noise)
+{
+    constexpr double kShown = 0.0005;
+    return std::ranges::any_of(
+        std::array { noise.rounding, noise.clipping, noise.weights, noise.inherited, noise.kernel },
+        [](const Number& share) { return share && (*share <= -kShown || *share >= 1 + kShown); });
 }
 
 std::vector<size_t> worstFirst(const std::vector<ActivationRow>& rows)

@@ -57,6 +57,8 @@ struct NoiseShares {
     Number rounding, clipping, weights, inherited, kernel;
 };
 NoiseShares noiseShares(const ActivationRow& row);
+/// A share is below 0 or above 100 %, as it is written: other parts take back what it adds.
+bool cancels(const NoiseShares& noise);
 
 /// Indices of the rows, lowest accumulated SQNR first, then exact ones, then those without a number.
 std::vector<size_t> worstFirst(const std::vector<ActivationRow>& rows);

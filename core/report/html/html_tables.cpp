@@ -26,7 +26,7 @@ std::string noiseCell(const ActivationRow& row)
     const std::string tip = "clipping " + text::percent(noise.clipping) + ", rounding " + text::percent(noise.rounding)
         + ", weights " + text::percent(noise.weights)
         + (noise.kernel ? ", kernel " + text::percent(noise.kernel) : std::string()) + ", inherited "
-        + text::percent(noise.inherited);
+        + text::percent(noise.inherited) + (text::cancels(noise) ? " (parts cancel)" : "");
     std::string out = "<td data-key=\"" + fmt::format("{}", noise.clipping.value_or(0))
         + "\"><div class=\"split\" title=\"" + escaped(tip) + "\">";
     for (const auto& [name, part] : { std::pair { "clipping", noise.clipping },

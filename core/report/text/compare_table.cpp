@@ -271,7 +271,11 @@ std::string activationsTable(const Comparison& c, bool verbose)
             cells.insert(cells.end() - 1, text::decibel(a.nodeSqnrDb, a.nodeExact));
         table.add(std::move(cells));
     }
-    return "\n" + l.caption("tensors", c.activations.size()) + table.text("  ");
+    const bool cancel
+        = std::ranges::any_of(l.order, [&](size_t i) { return text::cancels(text::noiseShares(c.activations[i])); });
+    return "\n" + l.caption("tensors", c.activations.size()) + table.text("  ")
+        + (cancel ? "  Shares of the noise below 0 or above 100 %: there one part takes back what another adds.\n"
+                  : "");
 }
 
 std::string weightsTable(const Comparison& c, bool verbose)

@@ -19,7 +19,7 @@ constexpr double kNone = 0.005; ///< of the noise
 
 QString wholePercent(double fraction)
 {
-    return numberText(std::round(nearlyNone(fraction) * 100)) + QStringLiteral(" %");
+    return numberText(std::round(plainShare(fraction) * 100)) + QStringLiteral(" %");
 }
 
 double totalNoise(const NoiseSplit& noise)
@@ -49,7 +49,7 @@ std::optional<NoiseShares> noiseShares(const ActivationRow& row)
         *noise.inherited / total, noise.kernel ? Number(*noise.kernel / total) : Number() };
 }
 
-double nearlyNone(double share) { return share < 0 && share > -kNone ? 0 : share; }
+double plainShare(double share) { return cancels(share) ? share : std::clamp(share, 0.0, 1.0); }
 
 bool cancels(double share) { return share <= -kNone || share >= 1 + kNone; }
 

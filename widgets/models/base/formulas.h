@@ -20,8 +20,8 @@ struct NoiseShares {
 bool hasKernelNoise(const Comparison* comparison);
 /// Empty without an error or without the split.
 std::optional<NoiseShares> noiseShares(const ActivationRow& row);
-/// A negative share that is rounded to nothing is nothing: "0 %", not "−0.1 %".
-double nearlyNone(double share);
+/// A share that is rounded to nothing or to all is that: "0 %", not "−0.1 %", and "100 %", not "100.1 %".
+double plainShare(double share);
 /// The share of a part that others take back: negative, or more than all.
 bool cancels(double share);
 QString noiseText(
@@ -33,7 +33,7 @@ QString addedFormula(const ActivationRow& row, const Comparison& comparison);
 QString idealFormula(const ActivationRow& row);
 QString clippedFormula(const ActivationRow& row);
 QString sqnrFormula(const Similarity& similarity, const Comparison& comparison); ///< definition, value, equivalents
-/// "2 samples, simulated" (", so far" while partial).
+/// "2 samples, simulated" (", partial" where not all samples were run).
 QString provenanceText(const Comparison& comparison);
 /// "10 % noise power" for 10 dB.
 QString noisePowerText(double sqnrDb);

@@ -114,7 +114,7 @@ QString NoiseBar::text(double leastShare) const
     QStringList words { decibelText(m_sqnrDb) };
     const double total = totalOf(m_split);
     const auto shareOf = [total](const Part& part) {
-        return total > 0 && part.value ? Number(nearlyNone(*part.value / total)) : Number();
+        return total > 0 && part.value ? Number(plainShare(*part.value / total)) : Number();
     };
     const auto parts = partsOf(m_split);
     if (std::ranges::any_of(parts, [&](const Part& part) { return cancels(shareOf(part).value_or(0)); }))
