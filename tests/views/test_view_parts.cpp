@@ -5,6 +5,7 @@
 #include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/base/text/elided_name.h"
 #include "widgets/views/base/text/menu_width.h"
+#include "widgets/views/base/text/wrapped_tips.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/view/graph_legend.h"
 #include "widgets/views/tables/sample_pictures.h"
@@ -14,12 +15,17 @@
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
+#include <QHeaderView>
+#include <QHelpEvent>
 #include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScreen>
 #include <QSignalSpy>
+#include <QStandardItemModel>
+#include <QTableView>
 #include <QTemporaryDir>
+#include <QToolTip>
 #include <QXmlStreamReader>
 #include <QtTest>
 
@@ -131,6 +137,7 @@ private slots:
     void emptyTextsSayWhy();
     void windowsFitIntoTheScreen();
     void namesKeepWhatDiffers();
+    void tipsAreWrapped();
     void menusStayNarrow();
     void namesThatDifferInTheMiddleStayApart();
     void noiseBarsShowTheLargest();
@@ -401,6 +408,11 @@ void TestViewParts::noiseBarsShowKernels()
         const QString brief = QStringLiteral("20.0 dB · kernel 80.0 %"); // the small parts are not worth its name
         bar.setNoise({ 0.05, 0.05, 0.09, 0.01, 0.8 }, 20, QStringLiteral("measured"));
         QCOMPARE(bar.textFor(bar.fontMetrics().horizontalAdvance(brief)), brief);
+        bar.setNoise({ 0, -0.001, 1.001, 0 }, 20, QStringLiteral("measured")); // nearly nothing taken back
+        QVERIFY2(bar.text().endsWith(QStringLiteral("inherited 100 %")), qPrintable(bar.text()));
+        QVERIFY2(!bar.text().contains(QStringLiteral("cancel")), qPrintable(bar.text()));
+        bar.setNoise({ 0, -0.102, 1.102, 0 }, 20, QStringLiteral("measured"));
+        QVERIFY2(bar.text().contains(QStringLiteral("parts cancel")), qPrintable(bar.text()));
         split.kernel.reset();
         bar.setNoise(split, 20, QStringLiteral("measured"));
         QVERIFY2(!bar.text().contains(QStringLiteral("kernel")), qPrintable(bar.text()));
@@ -408,11 +420,25 @@ void TestViewParts::noiseBarsShowKernels()
     }
 }
 
-        bar.setNoise({ 0, -0.001, 1.001, 0 }, 20, QStringLiteral("measured")); // nearly nothing taken back
-        QVERIFY2(bar.text().endsWith(QStringLiteral("inherited 100 %")), qPrintable(bar.text()));
-        QVERIFY2(!bar.text().contains(QStringLiteral("cancel")), qPrintable(bar.text()));
-        bar.setNoise({ 0, -0.102, 1.102, 0 }, 20, QStringLiteral("measured"));
-        QVERIFY2(bar.text().contains(QStringLiteral("parts cancel")), qPrintable(bar.text()));
+/// Sentences on heads of columns go over several lines, and say the same.
+void TestViewParts::tipsAreWrapped()
+{
+    const WrappedTips tips(nullptr);
+    QCOMPARE(wrappedTip(QStringLiteral("brief")), QStringLiteral("brief"));
+    QVERIFY(wrappedTip(QStringLiteral("a sentence ").repeated(12)).startsWith(QStringLiteral("<p")));
+    QStandardItemModel model(1, 1);
+    model.setHeaderData(0, Qt::Horizontal, QString(QStringLiteral("a sentence ").repeated(12)), Qt::ToolTipRole);
+    QTableView table;
+    table.setModel(&model);
+    table.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&table));
+    QWidget* head = table.horizontalHeader()->viewport();
+    QHelpEvent help(QEvent::ToolTip, { 5, 5 }, head->mapToGlobal(QPoint(5, 5)));
+    QApplication::sendEvent(head, &help);
+    QVERIFY2(QToolTip::text().startsWith(QStringLiteral("<p")), qPrintable(QToolTip::text()));
+    QToolTip::hideText();
+}
+
 void TestViewParts::menusStayNarrow()
 {
     QMenu menu;

@@ -3,7 +3,6 @@
 
 #include "core/analysis/rows/output_row.h"
 #include "widgets/models/base/cells.h"
-#include "widgets/models/base/metric.h"
 #include "widgets/models/tables/task_words.h"
 
 namespace qs {
@@ -126,8 +125,8 @@ SampleModel::SampleModel(QObject* parent)
               QStringLiteral("−88.8"), Value, kUp, true, {}, false, hasClasses },
             numbers<R>(&R::floatMargin) },
         { { tr("output SQNR"),
-              tr("SQNR of this sample's worst output, dB. Higher is better. ")
-                  + metricInfo(Metric::Accumulated).definition,
+              tr("SQNR of this sample's worst output, dB: 20·log10(‖x‖ / ‖x − y‖), x from the float model, y from the "
+                 "quantized one, of this sample alone. Higher is better."),
               QStringLiteral("output SQNR88"), Bar, kUp, true, Key::Sqnr, false, nullptr, true },
             numbers<R>(&R::sqnrDb,
                 [](const Number& sqnrDb) { return decibelNumber(sqnrDb, sqnrDb && std::isinf(*sqnrDb)); }) },

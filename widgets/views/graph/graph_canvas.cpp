@@ -2,6 +2,7 @@
 #include "widgets/views/graph/graph_canvas.h"
 
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_tips.h"
 #include "widgets/views/graph/geometry/minimap_size.h"
 #include "widgets/views/graph/group_painter.h"
 
@@ -443,7 +444,7 @@ void GraphCanvas::showTip(const QPoint& local, const QPoint& global)
     if (text.isEmpty())
         QToolTip::hideText();
     else
-        QToolTip::showText(global, text, this);
+        QToolTip::showText(global, wrappedTip(text), this);
 }
 
 void GraphCanvas::focusInEvent(QFocusEvent* event)

@@ -2,6 +2,7 @@
 #include "widgets/views/language/token_flow.h"
 
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_tips.h"
 
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -212,7 +213,7 @@ bool TokenFlow::event(QEvent* event)
     const auto& help = static_cast<QHelpEvent&>(*event);
     const auto at = placeAt(help.pos());
     if (at)
-        QToolTip::showText(help.globalPos(), m_lines[at->line].boxes[at->token].tip, this, boxAt(*at));
+        QToolTip::showText(help.globalPos(), wrappedTip(m_lines[at->line].boxes[at->token].tip), this, boxAt(*at));
     else
         QToolTip::hideText();
     return true;

@@ -2,6 +2,7 @@
 #include "widgets/views/theme/style.h"
 
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_tips.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QApplication>
@@ -117,6 +118,9 @@ void setUpApplication(QApplication& application)
     static QPointer<FontFollower> follower;
     if (!follower)
         follower = new FontFollower(application);
+    static QPointer<WrappedTips> tips;
+    if (!tips)
+        tips = new WrappedTips(&application);
 }
 
 void applyTheme(const Theme& theme)
