@@ -382,6 +382,13 @@ private slots:
         const RecentFiles again;
         QCOMPARE(again.entries().front().inputs.floatPath, std::string("/m/19.onnx"));
         QCOMPARE(RecentFiles::label(growing), QStringLiteral("m/float.onnx ⇄ qdq.onnx · random:4"));
+        Inputs elsewhere;
+        elsewhere.floatPath = "/n/m/19.onnx";
+        recent.add(elsewhere);
+        recent.add(elsewhere, QStringLiteral("/one/a.qscope"));
+        recent.add(elsewhere, QStringLiteral("/two/a.qscope"));
+        QCOMPARE(recent.labels().mid(0, 4),
+            (QStringList { "two/a.qscope · m/19.onnx", "one/a.qscope · m/19.onnx", "n/m/19.onnx", "/m/19.onnx" }));
         QTemporaryDir folder;
         const QString model = folder.filePath(QStringLiteral("here.onnx"));
         QFile file(model);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/files/recent_files.h"
 
+#include "core/base/text/distinct_names.h"
 #include "widgets/models/base/formatting.h"
 
 #include <QDir>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <QSettings>
 #include <QStringList>
 
@@ -41,6 +43,21 @@ bool isThere(const RecentEntry& entry)
         = [](const DataRequest& data) { return data.spec.starts_with("random:") || isThere(data.spec); };
     return dataThere(inputs.data) && dataThere(inputs.calibration) && isThere(inputs.floatPath)
         && isThere(inputs.quantPath) && isThere(inputs.data.preprocess);
+}
+
+/// The name in place of what stands first.
+QString named(const RecentEntry& entry, const QString& name)
+{
+    const QString whole = RecentFiles::label(entry);
+    const auto first = whole.indexOf(QRegularExpression(QStringLiteral(" [⇄·] ")));
+    return name + (first < 0 ? QString() : whole.mid(first));
+}
+
+std::string leadingPath(const RecentEntry& entry)
+{
+    if (!entry.project.isEmpty())
+        return entry.project.toStdString();
+    return entry.inputs.floatPath.empty() ? entry.inputs.quantPath : entry.inputs.floatPath;
 }
 
 } // namespace
@@ -123,6 +140,26 @@ QString RecentFiles::label(const RecentEntry& entry)
 {
     return entry.project.isEmpty() ? label(entry.inputs)
                                    : QFileInfo(entry.project).fileName() + QStringLiteral(" · ") + label(entry.inputs);
+}
+
+QStringList RecentFiles::labels() const
+{
+    QStringList labels;
+    for (const RecentEntry& entry : m_entries)
+        labels << label(entry);
+    const QStringList brief = labels;
+    for (size_t i = 0; i < m_entries.size(); ++i) {
+        std::vector<std::string> paths;
+        size_t own = 0;
+        for (size_t other = 0; other < m_entries.size(); ++other)
+            if (brief[qsizetype(other)] == brief[qsizetype(i)]) {
+                own = other == i ? paths.size() : own;
+                paths.push_back(leadingPath(m_entries[other]));
+            }
+        if (paths.size() > 1)
+            labels[qsizetype(i)] = named(m_entries[i], toQt(distinctFileNames(paths)[own]));
+    }
+    return labels;
 }
 
 void RecentFiles::save() const

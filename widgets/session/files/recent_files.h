@@ -28,6 +28,8 @@ public:
     void dropMissing(); ///< entries one of whose files is gone
     /// "digits_float.onnx ⇄ digits_qdq.onnx · digits_samples.npz"
     static QString label(const Inputs& inputs);
+    /// One each, with as many folders as tell those apart that would read alike.
+    QStringList labels() const;
     static QString label(const RecentEntry& entry); ///< of a project its name, then the same
 
 signals:

@@ -219,9 +219,10 @@ void StartPage::refresh()
         return;
     m_list->addStrut(fontUnits(fontMetrics(), kLeastRecent));
     m_list->addWidget(label(tr("Recent"), "panelTitle", this));
+    QStringList labels = m_recent.labels();
     for (const RecentEntry& entry : m_recent.entries()) {
         auto* button = new ElidedButton(Qt::ElideMiddle, this);
-        button->setText(RecentFiles::label(entry));
+        button->setText(labels.takeFirst());
         button->setProperty("link", true);
         button->setAutoDefault(true);
         const Inputs& inputs = entry.inputs;

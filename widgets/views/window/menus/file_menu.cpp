@@ -23,10 +23,11 @@ constexpr int kWithKeys = 9; ///< of the recent files
 void fillRecent(QMenu* menu, const std::vector<QAction*>& entries, const RecentFiles& recent)
 {
     const auto& files = recent.entries();
+    const QStringList labels = recent.labels();
     for (size_t i = 0; i < entries.size(); ++i) {
         const bool used = i < files.size();
         entries[i]->setVisible(used);
-        entries[i]->setText(used ? withoutMnemonics(RecentFiles::label(files[i])) : tr("Recent files %1").arg(i + 1));
+        entries[i]->setText(used ? withoutMnemonics(labels[qsizetype(i)]) : tr("Recent files %1").arg(i + 1));
         if (used)
             setTip(*entries[i], files[i].project.isEmpty() ? toQt(files[i].inputs.floatPath) : files[i].project);
     }
