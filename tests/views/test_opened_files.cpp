@@ -8,6 +8,7 @@
 #include "widgets/views/window/start_page.h"
 
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTest>
@@ -233,7 +234,7 @@ private slots:
         QVERIFY(headline->text().contains(gone ? QStringLiteral("is gone") : QStringLiteral("has changed")));
         QVERIFY(work.session.snapshot()->floatModel);
         if (gone)
-            return;
+            return locates(work, project, quantized);
         QVERIFY(QTest::qWaitFor(
             [&] { return work.session.recipe().baseOrigin() == ValueOrigin::Imported && work.session.jobs().idle(); }));
         QVERIFY(!(work.session.recipe().base() == before));
@@ -247,6 +248,24 @@ private slots:
         QCOMPARE(int64_t(*work.session.runs().tree().find(imported.id)->numbers->fileBytes), QFile(quantized).size());
     }
 
+private:
+    /// A model that was moved is asked for, and the project then opened with it.
+    void locates(Work& work, const QString& project, const QString& quantized)
+    {
+        const auto buttons = work.window.errorBar().findChildren<QPushButton*>();
+        QVERIFY(std::ranges::any_of(
+            buttons, [](const QPushButton* b) { return b->isVisible() && b->text() == QStringLiteral("Locate…"); }));
+        const QString moved = file("moved.onnx");
+        QVERIFY(QFile::copy(toQt(example("digits_qdq.onnx")), moved));
+        openProject(work.session, project, {}, { { quantized, moved } });
+        QVERIFY(work.idle());
+        QVERIFY(work.session.snapshot()->quantModel);
+        QCOMPARE(toQt(work.session.snapshot()->inputs.quantPath), moved);
+        QVERIFY(!work.window.errorBar().isVisible());
+        QCOMPARE(work.session.recipe().baseOrigin(), ValueOrigin::Imported);
+    }
+
+private slots:
     void whatIsSaidOfWritingIsOfTheLast()
     {
         Work work(m_folder->path());

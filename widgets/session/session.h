@@ -149,6 +149,8 @@ signals:
     void projectSaved(const QString& path);
     void layoutFound(const QString& layout); ///< of a project that was opened
     void projectOpened(const QString& path);
+    /// Of a project that is being opened; an issue follows. `located`: files that were found elsewhere.
+    void modelMissing(const QString& project, const QString& model, const std::map<QString, QString>& located);
     void filesChanged(const qs::Issue& issue); ///< of a project that was opened, since it was saved
     void recovered(const QString& path); ///< work that was kept is open again; it is unsaved still
     void workChanged(); ///< content(), or whether it is saved

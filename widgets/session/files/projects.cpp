@@ -46,14 +46,62 @@ void dropStale(Opening& opening, const Project& project)
     opening.steps = {};
 }
 
-void openSaved(Session& session, const QString& path, const std::vector<Issue>& refused, bool lost)
+using Located = std::map<QString, QString>;
+
+std::string locatedPath(const std::string& path, const Located& located)
+{
+    const QString was = toQt(path);
+    if (const auto known = located.find(was); known != located.end())
+        return known->second.toStdString();
+    if (path.empty() || QFileInfo::exists(was))
+        return path;
+    for (const auto& [from, to] : located) {
+        const QString folder = QFileInfo(from).path() + u'/';
+        const QString there = QFileInfo(to).path() + u'/' + was.mid(folder.size());
+        if (was.startsWith(folder) && QFileInfo::exists(there))
+            return there.toStdString();
+    }
+    return path;
+}
+
+void locate(Project& project, const Located& located)
+{
+    if (located.empty())
+        return;
+    Inputs& i = project.inputs;
+    for (std::string* path : { &i.floatPath, &i.quantPath, &i.other.path, &i.data.spec, &i.data.preprocess,
+             &i.calibration.spec, &i.calibration.preprocess, &i.rangesPath, &i.mapPath, &i.classNamesPath })
+        *path = locatedPath(*path, located);
+    std::map<std::string, FileMark> files; // what is there now is held against what was there then
+    for (const auto& [path, mark] : project.files)
+        files.emplace(locatedPath(path, located), mark);
+    project.files = std::move(files);
+}
+
+/// "": all are there.
+QString missingModel(const Inputs& inputs)
+{
+    for (const std::string& path : { inputs.floatPath, inputs.quantPath, inputs.other.path })
+        if (!path.empty() && !QFileInfo::exists(toQt(path)))
+            return toQt(path);
+    return {};
+}
+
+void openSaved(
+    Session& session, const QString& path, const std::vector<Issue>& refused, bool lost, const Located& located = {})
 {
     session.lookAt(Session::tr("Open %1").arg(fileName(path.toStdString())),
-        [&session, path, refused, lost](const JobContext&) -> Result<std::function<void()>> {
-            QS_TRY(const Project project, readProject(path.toStdString()));
+        [&session, path, refused, lost, located](const JobContext&) -> Result<std::function<void()>> {
+            QS_TRY(Project project, readProject(path.toStdString()));
+            locate(project, located);
+            const QString missing = missingModel(project.inputs);
             const auto changed = changedFiles(project);
-            return std::function<void()>([&session, path, refused, lost, project, changed] {
+            const bool moved = !located.empty();
+            return std::function<void()>([&session, path, refused, lost, moved, missing, located, project, changed] {
+                if (!lost && !project.recovery && !missing.isEmpty())
+                    emit session.modelMissing(path, missing, located);
                 Opening opening = openingOf(session, project);
+                opening.unsaved = moved;
                 opening.project = lost || project.recovery ? QString() : path;
                 if (project.recovery) {
                     opening.project = toQt(project.recovery->project);
@@ -114,9 +162,10 @@ void saveProject(Session& session, const QString& path, const QString& layout, c
     session.jobs().start(std::move(request));
 }
 
-void openProject(Session& session, const QString& path, const std::vector<Issue>& refused)
+void openProject(
+    Session& session, const QString& path, const std::vector<Issue>& refused, const std::map<QString, QString>& located)
 {
-    openSaved(session, path, refused, false);
+    openSaved(session, path, refused, false, located);
 }
 
 void recoverProject(Session& session, const QString& path) { openSaved(session, path, {}, true); }

@@ -213,6 +213,17 @@ void askForProject(Session& session, QWidget* parent)
         [&session](const QString& path) { openProject(session, path); });
 }
 
+void askForMovedModel(Session& session, QWidget* parent, const QString& project, const QString& model,
+    const std::map<QString, QString>& located)
+{
+    ask(QFileInfo(project).absolutePath(), parent, tr("Where is %1?").arg(fileName(model.toStdString())), modelFilter(),
+        QFileDialog::ExistingFile, [&session, project, model, located](const QString& path) {
+            std::map<QString, QString> all = located;
+            all[model] = path;
+            openProject(session, project, {}, all);
+        });
+}
+
 void askWhereToSave(
     Session& session, QWidget* parent, std::function<void(const QString& path)> chosen, std::function<void()> cancelled)
 {

@@ -4,6 +4,7 @@
 #include "widgets/session/export/hand_over.h"
 
 #include <functional>
+#include <map>
 
 class QMimeData;
 class QWidget;
@@ -39,6 +40,9 @@ void askForSource(QWidget* parent, const QString& name, std::function<void(const
 /// A tokenizer.json that says how tokens are written.
 void askForTokenizer(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen);
 void askForProject(Session& session, QWidget* parent);
+/// Where a model of the project is now; then the project is opened with it.
+void askForMovedModel(Session& session, QWidget* parent, const QString& project, const QString& model,
+    const std::map<QString, QString>& located);
 /// Where to save the project.
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen,
     std::function<void()> cancelled);

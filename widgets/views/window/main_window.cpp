@@ -181,6 +181,16 @@ void MainWindow::buildStatusBar()
     statusBar()->addPermanentWidget(new ProgressStrip(m_session, this));
 }
 
+/// With a way to find a model of the project that is not where it was.
+void MainWindow::tellOfFile(const Issue& issue)
+{
+    const auto& [model, locate] = m_missingModel;
+    if (!model.isEmpty() && toQt(issue.file) == model)
+        m_errorBar->ask(issue, { { tr("Locate…"), locate } });
+    else
+        m_errorBar->showIssue(issue);
+}
+
 void MainWindow::connectSession()
 {
     connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
@@ -189,13 +199,18 @@ void MainWindow::connectSession()
         if (asksToOpenAgain(issue) && (shown->floatFile || shown->quantFile))
             m_errorBar->ask(issue, { { tr("Reload"), [this] { m_session.reload(); } } });
         else
-            m_errorBar->showIssue(issue);
+            tellOfFile(issue);
         m_refusedWrite = false;
         m_changedProject.clear();
         m_status->setText(statusText(m_session)); // what it said may be what the error is about
     });
+    connect(&m_session, &Session::modelMissing, this,
+        [this](const QString& project, const QString& model, const std::map<QString, QString>& located) {
+            m_missingModel = { model,
+                [this, project, model, located] { askForMovedModel(m_session, this, project, model, located); } };
+        });
     connect(&m_session, &Session::filesChanged, this, [this](const Issue& issue) {
-        m_errorBar->showIssue(issue);
+        tellOfFile(issue);
         m_changedProject = m_session.project();
     });
     connect(&m_session, &Session::notWritten, this, [this] { m_refusedWrite = true; });

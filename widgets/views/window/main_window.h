@@ -8,6 +8,9 @@
 
 #include <QMainWindow>
 
+#include <functional>
+#include <utility>
+
 class QLabel;
 class QStackedWidget;
 
@@ -87,6 +90,7 @@ private:
     void showPanel(const QString& name); ///< and gives it the focus
     void showSetting(const std::string& path); ///< of the recipe
     void connectSession();
+    void tellOfFile(const Issue& issue);
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
     void showOther(const Snapshot& now);
     void tellWritten(const QString& text);
@@ -127,6 +131,7 @@ private:
     AgentServing* m_agents;
     bool m_docksShown = false;
     bool m_refusedWrite = false; ///< is what the error bar says
+    std::pair<QString, std::function<void()>> m_missingModel; ///< of the project opened last, and how to find it
     QString m_changedProject; ///< whose files are said to have changed there; empty: something else is said
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };
