@@ -343,6 +343,29 @@ private slots:
         QVERIFY2(over.isEmpty(), qPrintable(over.join(u'\n')));
     }
 
+    /// What is fitted again after a run counts the numbers that are new.
+    void undoLeavesRoomForNames()
+    {
+        Shown shown(true, kSmallScreen);
+        QVERIFY(shown.ready());
+        Session& session = shown.example.session;
+        Recipe next = session.recipe().recipe();
+        next.reduceRange = !next.reduceRange;
+        session.recipe().apply(QStringLiteral("Exclude ") + QString(120, u'x'), next);
+        if (session.needsRun())
+            session.run();
+        QVERIFY(QTest::qWaitFor([&] { return !session.busy() && !session.needsRun(); }, 60000));
+        QTest::qWait(20);
+        const auto* strip = shown.example.window.findChild<HeaderStrip*>();
+        const auto* name = strip->findChild<QLabel*>(QStringLiteral("modelName"));
+        const auto* files = strip->findChild<QLabel*>(QStringLiteral("modelFiles"));
+        QVERIFY(name->isVisible() && name->width() >= std::min(60, name->sizeHint().width()));
+        for (const auto* button : strip->findChildren<ElidedButton*>())
+            if (button->text().startsWith(u'↶') && button->isVisible())
+                QVERIFY2(button->width() <= 200, qPrintable(QString::number(button->width())));
+        QVERIFY(files->width() > 0);
+    }
+
     void inspectorShowsEightRows_data()
     {
         QTest::addColumn<int>("layout");

@@ -307,6 +307,8 @@ void HeaderStrip::refreshSummary()
         value->setAccessibleName(item.label + u' ' + item.value);
         m_summary->addWidget(label);
         m_summary->addWidget(value);
+        label->show(); // now, not when the event loop comes round: what is hidden takes no room in fit()
+        value->show();
         m_summary->addSpacing(8);
     }
 }

@@ -27,6 +27,7 @@ namespace qs {
 namespace {
 
 constexpr int kTreeRow = 22; ///< font units
+constexpr int kLeastNames = 150; ///< the same: of names with their boxes and what they are indented by
 constexpr size_t kMostListed = 20; ///< names in a tool tip
 constexpr int kMostExpanded = 60; ///< nodes up to which the whole tree is open at first
 
@@ -174,9 +175,20 @@ void ExclusionTree::buildTree()
 /// What is selected stays in sight where there is less room, unless somebody is at work in the tree.
 bool ExclusionTree::eventFilter(QObject* watched, QEvent* event)
 {
-    if (event->type() == QEvent::Resize && !m_tree->hasFocus())
-        m_tree->scrollTo(m_tree->currentIndex());
+    if (event->type() == QEvent::Resize) {
+        fitColumns();
+        if (!m_tree->hasFocus())
+            m_tree->scrollTo(m_tree->currentIndex());
+    }
     return QWidget::eventFilter(watched, event);
+}
+
+/// Names come before numbers, which other tables have, too.
+void ExclusionTree::fitColumns()
+{
+    const QAbstractItemView* cells = m_tree;
+    const int left = m_tree->viewport()->width() - cells->sizeHintForColumn(NodeTreeModel::Value);
+    m_tree->setColumnHidden(NodeTreeModel::Value, left < fontUnits(fontMetrics(), kLeastNames));
 }
 
 void ExclusionTree::toggleCurrent()
@@ -203,18 +215,6 @@ void ExclusionTree::refresh()
         followSelection();
 }
 
-/// The nodes below each open row.
-std::set<std::vector<size_t>> ExclusionTree::openRows() const
-{
-    std::set<std::vector<size_t>> open;
-    const auto walk = [&](const auto& self, const QModelIndex& parent) -> void {
-        for (int row = 0; row < m_model.rowCount(parent); ++row)
-            if (const QModelIndex index = m_model.index(row, 0, parent); m_tree->isExpanded(index)) {
-                open.insert(sorted(m_model.membersOf(index)));
-                self(self, index);
-            }
-    };
-    walk(walk, {});
 void ExclusionTree::refreshCount()
 {
     const bool toPrepare = !m_session.snapshot()->quantization && m_session.recipe().recipe().preparation.enabled;
@@ -231,6 +231,18 @@ void ExclusionTree::refreshCount()
     m_count->setToolTip(tips.join(u'\n'));
 }
 
+/// The nodes below each open row.
+std::set<std::vector<size_t>> ExclusionTree::openRows() const
+{
+    std::set<std::vector<size_t>> open;
+    const auto walk = [&](const auto& self, const QModelIndex& parent) -> void {
+        for (int row = 0; row < m_model.rowCount(parent); ++row)
+            if (const QModelIndex index = m_model.index(row, 0, parent); m_tree->isExpanded(index)) {
+                open.insert(sorted(m_model.membersOf(index)));
+                self(self, index);
+            }
+    };
+    walk(walk, {});
     return open;
 }
 
@@ -259,6 +271,7 @@ void ExclusionTree::refreshNumbers()
             if (const auto node = row.node.empty() ? std::nullopt : m_recipe.find(row.node))
                 numbers[*node] = row.accumulated.sqnrDb;
     m_model.setStates(m_recipe.states(), std::move(numbers));
+    fitColumns();
 }
 
 void ExclusionTree::refreshPatterns()

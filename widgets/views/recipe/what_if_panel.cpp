@@ -133,12 +133,13 @@ void WhatIfPanel::refreshDifference()
         return;
     const Theme& theme = m_session.theme();
     int row = 0;
+    QString note; ///< why numbers stand alone
     for (const NumberChange& change : numberChanges(parent ? *parent : *run, *run)) {
         auto* title = new ElidedLabel(Qt::ElideRight, this);
         title->setText(change.title);
         title->setToolTip(change.title);
         title->setObjectName(QStringLiteral("formLabel"));
-        const bool same = !parent || change.before == change.after;
+        const bool same = !parent || change.before == change.after || !change.note.isEmpty(); // words are no number
         const int better = same ? 0 : change.better;
         const QString arrow = better > 0 ? QStringLiteral(" ▲") : better < 0 ? QStringLiteral(" ▼") : QString();
         const QString verdict = better > 0 ? tr("better") : better < 0 ? tr("worse") : QString();
@@ -147,9 +148,9 @@ void WhatIfPanel::refreshDifference()
         value->setText(same ? change.after : changeText(change) + arrow);
         value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
         value->setObjectName(QStringLiteral("summaryValue"));
-        value->setToolTip(same          ? QString()
-                : change.note.isEmpty() ? value->text() + u'\n' + verdict
-                                        : value->text() + u'\n' + change.note);
+        value->setToolTip(!change.note.isEmpty() ? changeText(change) + u'\n' + change.note
+                : same                           ? QString()
+                                                 : value->text() + u'\n' + verdict);
         value->setAccessibleName(change.title + u' ' + value->text() + u' ' + value->toolTip());
         QPalette colours = value->palette();
         value->setEnabled(!m_session.numbers().stale());
@@ -161,7 +162,16 @@ void WhatIfPanel::refreshDifference()
         value->setPalette(colours);
         m_difference->addWidget(title, row, 0);
         m_difference->addWidget(value, row++, 1);
+        if (!change.note.isEmpty())
+            note = tr("before: %1").arg(change.before);
     }
+    if (note.isEmpty())
+        return;
+    auto* line = new ElidedLabel(Qt::ElideRight, this);
+    line->setText(note);
+    line->setToolTip(note);
+    line->setObjectName(QStringLiteral("formLabel"));
+    m_difference->addWidget(line, row, 0, 1, 2);
 }
 
 } // namespace qs
