@@ -94,6 +94,7 @@ private slots:
     void savesPictures();
     void refusesWhatItCannotWrite();
     void histogramNumbers();
+    void handlesOfWideRangesAreInSight();
     void lineNumbers();
     void emptyPlotsShowTheirText();
     void keysChooseItems();
@@ -156,6 +157,35 @@ void TestPlots::histogramNumbers()
     QCOMPARE(lines.last(), QString("dequantized,3,6.0999999999999996,9000"));
     plot.setScale(AxisScale::Linear);
     QCOMPARE(plot.scale(), AxisScale::Linear);
+}
+
+/// An end of a range that is far wider than the data can be taken hold of at the edge.
+void TestPlots::handlesOfWideRangesAreInSight()
+{
+    HistogramData data = sampleHistogram();
+    data.representable = PlotRange { 0, 1000 };
+    data.movable = true;
+    HistogramPlot plot;
+    plot.resize(400, 300);
+    plot.setData(data);
+    plot.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&plot));
+    std::vector<PlotRange> released;
+    QObject::connect(&plot, &HistogramPlot::rangeReleased, &plot, [&](const PlotRange& to) { released.push_back(to); });
+    auto* canvas = plot.findChild<QWidget*>(QStringLiteral("plotCanvas"));
+    canvas = canvas ? canvas : static_cast<QWidget*>(plot.childAt(plot.rect().center()));
+    QVERIFY(canvas);
+    bool held = false;
+    for (int x = canvas->width() - 1; x > canvas->width() / 2 && !held; --x) {
+        QTest::mousePress(canvas, Qt::LeftButton, {}, QPoint(x, canvas->height() / 3));
+        held = plot.dragging();
+        if (held)
+            QTest::mouseMove(canvas, QPoint(canvas->width() / 2, canvas->height() / 3));
+        QTest::mouseRelease(canvas, Qt::LeftButton, {}, QPoint(canvas->width() / 2, canvas->height() / 3));
+    }
+    QVERIFY(held);
+    QCOMPARE(released.size(), size_t(1));
+    QVERIFY(released.front().second < 100);
 }
 
 void TestPlots::lineNumbers()

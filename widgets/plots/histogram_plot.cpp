@@ -92,6 +92,7 @@ void HistogramPlot::rebuild()
     plot().xAxis->grid()->setVisible(false);
     for (const HistogramSeries& series : m_data.series)
         addSeries(series);
+    fitAxes(); // handles stand within
     rebuildRange();
     resetView();
 }
@@ -150,6 +151,7 @@ void HistogramPlot::fitAxes()
         low = std::min(low, std::max(m_data.representable->first, low - room));
         high = std::max(high, std::min(m_data.representable->second, high + room));
     }
+    m_fitted = { low, high };
     const double pad = (high - low) * 0.03;
     plot().xAxis->setRange(low - pad, high + pad);
 

@@ -49,6 +49,7 @@ private:
     void labelXAxis();
     void rebuildRange();
     void addClippedBins();
+    double handleAt(double end) const;
     void addHandle(double x);
     void addTicks();
     void placeTickLabels();
@@ -70,6 +71,7 @@ private:
     QCPGraph* m_clipped = nullptr; ///< the filled bins beyond the range
     std::vector<QCPItemText*> m_tickLabels; ///< one a tick
     std::optional<End> m_held;
+    PlotRange m_fitted { -1, 1 }; ///< what is shown, before somebody zooms
     QCPItemText* m_rangeLabel = nullptr;
     QCPItemText* m_observedLabel = nullptr;
 };

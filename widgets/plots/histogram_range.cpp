@@ -81,6 +81,9 @@ void HistogramPlot::addClippedBins()
     m_clipped->setBrush(translucent(plotStyle().clipping, 110));
 }
 
+/// An end that lies beyond what is shown of a range far wider than the data is held at the edge.
+double HistogramPlot::handleAt(double end) const { return std::clamp(end, m_fitted.first, m_fitted.second); }
+
 void HistogramPlot::addHandle(double x)
 {
     auto* handle = new QCPItemEllipse(&plot());
@@ -191,8 +194,8 @@ std::optional<HistogramPlot::End> HistogramPlot::endAt(const QPointF& position) 
 {
     if (!m_data.movable || !m_data.representable || !plot().axisRect()->rect().contains(position.toPoint()))
         return std::nullopt;
-    const double low = std::fabs(plot().xAxis->coordToPixel(m_data.representable->first) - position.x());
-    const double high = std::fabs(plot().xAxis->coordToPixel(m_data.representable->second) - position.x());
+    const double low = std::fabs(plot().xAxis->coordToPixel(handleAt(m_data.representable->first)) - position.x());
+    const double high = std::fabs(plot().xAxis->coordToPixel(handleAt(m_data.representable->second)) - position.x());
     if (std::min(low, high) > kGrabDistance)
         return std::nullopt;
     return high <= low ? End::High : End::Low;
@@ -265,8 +268,8 @@ void HistogramPlot::addRange()
         addLine(m_data.representable->first, strong);
         addLine(m_data.representable->second, strong);
         if (m_data.movable) {
-            addHandle(m_data.representable->first);
-            addHandle(m_data.representable->second);
+            addHandle(handleAt(m_data.representable->first));
+            addHandle(handleAt(m_data.representable->second));
         }
     }
     // after the lines, which would strike them through
