@@ -61,13 +61,18 @@ QString channelsText(const std::vector<ChannelStatistics>& channels, double Chan
 QString descriptionPath(const QString& folder, const QString& model)
 {
     const QFileInfo pictures(QDir::cleanPath(folder));
-    const QString name = pictures.fileName() + QStringLiteral(".preprocess.json");
+    const auto freeName = [&](const QString& place) {
+        QString path = QDir(place).filePath(pictures.fileName() + QStringLiteral(".preprocess.json"));
+        for (int n = 2; QFileInfo::exists(path); ++n)
+            path = QDir(place).filePath(QStringLiteral("%1-%2.preprocess.json").arg(pictures.fileName()).arg(n));
+        return path;
+    };
     for (const QString& place : { pictures.absolutePath(), QFileInfo(model).absolutePath() })
         if (QFileInfo(place).isWritable())
-            return QDir(place).filePath(name);
+            return freeName(place);
     const QString own = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
     QDir().mkpath(own);
-    return QDir(own).filePath(name);
+    return freeName(own);
 }
 
 PreprocessDialog::PreprocessDialog(Session& session, const UndescribedPictures& pictures, QWidget* parent)
@@ -321,12 +326,14 @@ void PreprocessDialog::accept()
     const QString folder = QFileInfo(toQt(m_pictures.request.spec)).absoluteFilePath();
     if (m_path->text().trimmed().isEmpty() || path.startsWith(folder + u'/'))
         return say(tr("The file cannot lie among the pictures; choose another place."), true);
-    if (path.toStdString() != m_pictures.request.preprocess)
+    const std::string& now = m_pictures.request.preprocess;
+    if (now.empty() || path != QFileInfo(toQt(now)).absoluteFilePath())
         if (const Status free = OpenWork(m_session).mayWrite(path); !free.ok())
             return say(issueHeadline(free.issue()), true);
     if (const Status done = writeFile(path.toStdString(), preprocessJson(*how)); !done.ok())
         return say(issueHeadline(done.issue()) + u' ' + issueRemedy(done.issue()), true);
-    m_pictures.request.preprocess = path.toStdString();
+    if (now.empty() || path != QFileInfo(toQt(now)).absoluteFilePath()) // one of its own keeps the name it was given
+        m_pictures.request.preprocess = path.toStdString();
     emit described(m_pictures);
     QDialog::accept();
 }
