@@ -326,6 +326,24 @@ private slots:
         QCOMPARE(e.session.snapshot()->alignment->values.size(), pairs);
     }
 
+    /// As many elements in another shape may be linked, and are told apart.
+    void partnersOfOtherShapesSaySo()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        const Snapshot& snapshot = *e.session.snapshot();
+        const ValueId flat = snapshot.floatModel->graph().findValue("/Flatten_output_0");
+        QVERIFY(flat.valid());
+        size_t others = 0;
+        for (const LinkCandidate& candidate : linkCandidates(snapshot, Side::Float, flat))
+            if (candidate.fits && !candidate.shape.isEmpty()) {
+                const bool flatToo = candidate.shape.count(u'×') == 1;
+                QCOMPARE(candidate.sameShape, flatToo);
+                others += !flatToo;
+            }
+        QVERIFY(others > 0); // the pool's N×16×1×1
+    }
+
     void asksForAPartner()
     {
         Example e;

@@ -30,6 +30,12 @@ std::optional<Dims> dimsIn(const LoadedModel& model, ValueId value)
     return fact.dims ? fact.dims : model.graph().value(value).type.dims;
 }
 
+bool sameSizes(const Dims& a, const Dims& b)
+{
+    return std::ranges::equal(
+        a, b, [](const Dim& x, const Dim& y) { return !x.known() || !y.known() || x.value == y.value; });
+}
+
 /// What a pair made by hand needs to be accepted: the same number of elements, or sizes that agree as far as they are
 /// known.
 bool fitsBeside(const std::optional<Dims>& a, const std::optional<Dims>& b)
@@ -39,8 +45,7 @@ bool fitsBeside(const std::optional<Dims>& a, const std::optional<Dims>& b)
     const auto one = toShape(*a), other = toShape(*b);
     if (one && other)
         return elementCount(*one) == elementCount(*other);
-    return std::ranges::equal(
-        *a, *b, [](const Dim& x, const Dim& y) { return !x.known() || !y.known() || x.value == y.value; });
+    return sameSizes(*a, *b);
 }
 
 /// Characters that both names begin with, and that both end with.
@@ -231,7 +236,7 @@ std::vector<LinkCandidate> linkCandidates(const Snapshot& snapshot, Side from, V
     const QString name = nameIn(here.graph(), value), op = opIn(here.graph(), value);
     const auto dims = dimsIn(here, value);
     std::vector<LinkCandidate> list;
-    std::vector<std::tuple<bool, bool, bool, int>> worth; ///< by candidate, larger is better
+    std::vector<std::tuple<bool, bool, bool, bool, int>> worth; ///< by candidate, larger is better
     for (size_t i = 0; i < there.graph().values().size(); ++i) {
         const ValueId id(static_cast<uint32_t>(i));
         const Value& other = there.graph().value(id);
@@ -240,10 +245,11 @@ std::vector<LinkCandidate> linkCandidates(const Snapshot& snapshot, Side from, V
             continue;
         const auto otherDims = dimsIn(there, id);
         LinkCandidate candidate { id, toQt(other.name), opIn(there.graph(), id), {}, fitsBeside(dims, otherDims),
-            taken.contains(id) };
+            taken.contains(id), !dims || !otherDims || sameSizes(*dims, *otherDims) };
         if (otherDims)
             candidate.shape = dimsLabel(otherDims);
-        worth.emplace_back(candidate.fits, !candidate.taken, candidate.op == op, likeness(candidate.name, name));
+        worth.emplace_back(
+            candidate.fits, !candidate.taken, candidate.sameShape, candidate.op == op, likeness(candidate.name, name));
         list.push_back(std::move(candidate));
     }
     std::vector<size_t> order(list.size());

@@ -39,9 +39,10 @@ struct LinkCandidate {
     QString name, op, shape;
     bool fits = false; ///< as many elements, as far as sizes are known
     bool taken = false; ///< has a partner already
+    bool sameShape = false; ///< as far as sizes are known
 };
-/// Of the other file than `from`; the likeliest first: fitting sizes, without a partner, the same operator, then the
-/// likeness of names.
+/// Of the other file than `from`; the likeliest first: fitting sizes, without a partner, the same shape, the same
+/// operator, then the likeness of names.
 std::vector<LinkCandidate> linkCandidates(const Snapshot& snapshot, Side from, ValueId value);
 
 } // namespace qs

@@ -28,7 +28,10 @@ LinkDialog::LinkDialog(const Snapshot& snapshot, Side from, ValueId value, const
     auto* all = new QStandardItemModel(this);
     all->setHorizontalHeaderLabels({ tr("tensor"), tr("op"), tr("shape"), tr("fits") });
     for (const LinkCandidate& candidate : linkCandidates(snapshot, from, value)) {
-        const QString fits = !candidate.fits ? tr("other size") : candidate.taken ? tr("has a partner") : tr("yes");
+        const QString fits = !candidate.fits ? tr("other size")
+            : candidate.taken                ? tr("has a partner")
+            : candidate.sameShape            ? tr("yes")
+                                             : tr("other shape");
         QList<QStandardItem*> row;
         for (const QString& text : { candidate.name, candidate.op, candidate.shape, fits }) {
             row << new QStandardItem(text);
