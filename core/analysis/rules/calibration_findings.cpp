@@ -39,9 +39,11 @@ std::string learningCurve(const CalibrationSummary& s)
 {
     if (!s.extremes || s.settledAfter == 0 || s.samples < 2)
         return {};
-    return fmt::format(" After {} of {} samples ranges have 99 % of their width, after half of them {}; 256 to 1,024 "
-                       "samples are usual.",
-        s.settledAfter, s.samples, percentText(s.halfShare));
+    const std::string width = s.settledAfter == s.samples / 2
+        ? percentText(s.halfShare) + " of their width"
+        : fmt::format("99 % of their width, after half of them {}", percentText(s.halfShare));
+    return fmt::format(
+        " After {} of {} samples ranges have {}; 256 to 1,024 samples are usual.", s.settledAfter, s.samples, width);
 }
 
 std::optional<Complaint> tooFew(const CalibrationSummary& s)

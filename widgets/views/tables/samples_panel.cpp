@@ -77,8 +77,8 @@ QString coverageText(const Snapshot& snapshot)
             parts << QStringLiteral("%1: %2").arg(toQt(input.name), findingText(input.note));
     if (c.rangeGrowth.size() > 1) {
         const RangeGrowth& before = c.rangeGrowth[c.rangeGrowth.size() - 2];
-        parts << TablePanel::tr("after %1 samples ranges have %2 of their width")
-                     .arg(countText(before.samples), percentText(before.meanShare));
+        parts << TablePanel::tr("after %1 ranges have %2 of their width")
+                     .arg(samplesText(before.samples), percentText(before.meanShare));
     }
     return parts.join(QStringLiteral(" · "));
 }
