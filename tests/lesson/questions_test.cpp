@@ -190,8 +190,8 @@ void LessonQuestionsTest::texts_data()
     };
     row("number", kNumber, "9.8", "right"); // 2.5 / 255
     row("number with unit", kNumber, " +9.9 mV ", "right");
-    row("number too large", kNumber, "10.4", "too large by 0.");
-    row("number too small", kNumber, "9.2", "too small by 0.");
+    row("number too large", kNumber, "10.4", "too large");
+    row("number too small", kNumber, "9.2", "too small");
     row("another unit", kNumber, "9.8 dB", "error: 'dB' is not the unit; give it in mV");
     row("comma", kNumber, "9,8", "error: '9,8' is no number; write it as in -12.5");
     row("no number", kNumber, "ten", "error: 'ten' is no number");
@@ -199,7 +199,7 @@ void LessonQuestionsTest::texts_data()
     row("not finite", kNumber, "nan", "error: 'nan' is no number");
     row("prediction", kPredict, "-128", "right");
     row("true minus sign", kPredict, "−128", "right");
-    row("wrong prediction", kPredict, "128", "too large by 256");
+    row("wrong prediction", kPredict, "128", "too large");
     row("choice", kChoice, "2", "right");
     row("other choice", kChoice, "1", "another choice is right");
     row("no choice", kChoice, "3", "error: '3' is no choice; give a number from 1 to 2");
@@ -221,7 +221,7 @@ void LessonQuestionsTest::texts()
     QFETCH(QString, said);
     AskedStep asked(step(ask, {}, ask == kPick ? kNarrow : QByteArray(R"j("recipe": {})j")));
     const QString judged = asked.judged(answer(text));
-    QVERIFY2(said == "right" ? judged == said : judged.startsWith(said), qPrintable(judged));
+    QVERIFY2(said == "right" || said.startsWith("too ") ? judged == said : judged.startsWith(said), qPrintable(judged));
 }
 
 void LessonQuestionsTest::recipes_data()

@@ -44,8 +44,7 @@ Result<JudgedAnswer> judgeNumber(const LiveStep& step, const std::string& text)
     judged.asReference = withUnit(given, question.unit) == judged.reference;
     if (judged.right)
         return judged;
-    judged.why = std::string(given > reference ? "too large" : "too small") + " by "
-        + withUnit(std::fabs(given - reference), question.unit);
+    judged.why = given > reference ? "too large" : "too small"; // by how much would be the answer
     judged.misconception = misconceptionLike(step, [&](const LessonValue& value) {
         const double* wrong = std::get_if<double>(&value);
         return wrong && std::fabs(given - *wrong) <= tolerance && std::signbit(given) == std::signbit(*wrong);

@@ -21,6 +21,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace qs {
@@ -391,13 +392,21 @@ void LessonPanel::refreshSteps()
         delete m_steps->takeItem(m_steps->count() - 1);
     while (m_steps->count() < int(steps.size()))
         new QListWidgetItem(m_steps);
+    std::set<std::string> given; ///< steps whose answer was shown
+    for (const StepResult& result : m_run.result().steps)
+        if (result.shown)
+            given.insert(result.step);
     for (size_t i = 0; i < steps.size(); ++i) {
         QListWidgetItem* item = m_steps->item(int(i));
         const bool done = m_run.progress().done.contains(i);
         const QString title = steps[i].own() ? tr("Your models: %1").arg(toQt(steps[i].title))
                                              : QStringLiteral("%1. %2").arg(i + 1).arg(toQt(steps[i].title));
-        item->setText((done ? QStringLiteral("✓ ") : QStringLiteral("    ")) + title);
-        item->setData(Qt::AccessibleTextRole, done ? tr("%1, done").arg(title) : title);
+        const bool shown = given.contains(steps[i].id);
+        item->setText((!done ? QStringLiteral("    ") : shown ? QStringLiteral("·  ") : QStringLiteral("✓ ")) + title);
+        item->setData(Qt::AccessibleTextRole,
+            !done       ? title
+                : shown ? tr("%1, answer shown").arg(title)
+                        : tr("%1, done").arg(title));
     }
     m_steps->setCurrentRow(int(m_run.progress().step));
     fitSteps();
