@@ -43,9 +43,9 @@ void addSampleSteps(QMenu* menu, Session* session)
 
 void addWorstSteps(QMenu* menu, Session* session, TablePanel* tensors)
 {
-    QAction* worse = addEntry(menu, QStringLiteral("go.worseTensor"), tr("Next &worse tensor"),
+    QAction* worse = addEntry(menu, QStringLiteral("go.worseTensor"), tr("Previous &tensor in the table"),
         { QKeySequence(Qt::Key_BracketLeft) }, tensors, [tensors] { tensors->walk(-1); });
-    QAction* next = addEntry(menu, QStringLiteral("go.nextTensor"), tr("Next &better tensor"),
+    QAction* next = addEntry(menu, QStringLiteral("go.nextTensor"), tr("Next t&ensor in the table"),
         { QKeySequence(Qt::Key_BracketRight) }, tensors, [tensors] { tensors->walk(1); });
     const auto refresh = [worse, next, session] {
         for (QAction* action : { worse, next })
