@@ -91,7 +91,7 @@ QString provenanceText(const Comparison& comparison)
 {
     const QString samples = samplesText(comparison.samples);
     const QString text = samples + QStringLiteral(", ") + toQt(profileName(comparison.profile));
-    return comparison.partial ? text + tr(", so far") : text;
+    return comparison.partial ? text + tr(", partial") : text;
 }
 
 QString noisePowerText(double sqnrDb)

@@ -85,7 +85,7 @@ QString projectLine(const Snapshot& snapshot)
     if (snapshot.comparison)
         parts << toQt(profileName(snapshot.comparison->profile));
     if (snapshot.comparison && snapshot.comparison->partial)
-        parts << HeaderStrip::tr("partial: %1 so far").arg(samplesText(snapshot.comparison->samples));
+        parts << HeaderStrip::tr("partial: %1").arg(samplesText(snapshot.comparison->samples));
     return parts.join(QStringLiteral(" · "));
 }
 

@@ -37,8 +37,7 @@ QString statusText(const Session& session)
     const Snapshot& snapshot = *session.snapshot();
     if (snapshot.comparison) {
         const QString text = provenanceText(*snapshot.comparison);
-        return snapshot.comparison->partial ? QLabel::tr("Partial: %1").arg(text)
-            : snapshot.timing.runMs < kNothingRan
+        return snapshot.comparison->partial || snapshot.timing.runMs < kNothingRan
             ? QLabel::tr("Compared: %1").arg(text)
             : QLabel::tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
     }
