@@ -41,7 +41,7 @@ RunNumbers numbersOf(double sqnr, double accuracy)
     numbers.quantizedMacShare = 1;
     numbers.fileBytes = 1'234'567;
     numbers.samples = 4;
-    numbers.measuredOn = "samples";
+    numbers.measuredOn = "data: samples\n4\nsimulated";
     return numbers;
 }
 
@@ -268,7 +268,7 @@ private slots:
         const RunTree tree = someRuns();
         RecipeRun before = tree.runs()[0];
         const RecipeRun& after = tree.runs()[1];
-        before.numbers->measuredOn = "others.npz\n\n0\n8\nsimulated";
+        before.numbers->measuredOn = "data: others\n8\nsimulated";
         const auto changes = numberChanges(before, after);
         QCOMPARE(changes[0].title, QStringLiteral("Output SQNR"));
         QCOMPARE(changes[0].before, QStringLiteral("other data"));
@@ -278,11 +278,29 @@ private slots:
         QCOMPARE(changes[1].before, QStringLiteral("other data"));
         before.numbers->measuredOn = after.numbers->measuredOn + "\nlogits:classes";
         QVERIFY(numberChanges(before, after)[0].before != QStringLiteral("0.5 dB"));
+        before.numbers->measuredOn = "data: samples\n4\ninteger";
+        QCOMPARE(numberChanges(before, after)[0].before, QStringLiteral("other arithmetic"));
         RecipeRun unlabelled = after; // no accuracy there: that of other data says nothing of it
         unlabelled.numbers->measuredOn = "unlabelled.npz";
         unlabelled.numbers->accuracy.reset();
         for (const NumberChange& change : numberChanges(after, unlabelled))
             QVERIFY(change.title != QStringLiteral("Accuracy"));
+    }
+
+    void runsOfOtherDataAreMarked()
+    {
+        RunTree tree = someRuns();
+        RunNumbers other = *tree.runs()[0].numbers;
+        other.measuredOn = "data: others\n4\nsimulated";
+        tree.measured(tree.runs()[0].id, other);
+        RunModel model;
+        model.setRuns(tree);
+        const QModelIndex first = model.indexOf(tree.runs()[0].id), current = model.indexOf(tree.current());
+        QVERIFY(first.data(RunModel::OtherwiseRole).toBool());
+        QVERIFY(!current.data(RunModel::OtherwiseRole).toBool());
+        QVERIFY(first.data().toString().startsWith(QStringLiteral("other data")));
+        QCOMPARE(first.data(Qt::EditRole).toString(), QStringLiteral("imported"));
+        QVERIFY(!current.data().toString().contains(QStringLiteral("other data")));
     }
 
     /// What another exporter wrote larger does not become better by an edit.

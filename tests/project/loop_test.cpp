@@ -46,7 +46,7 @@ RunNumbers worth(double db, double accuracy)
     numbers.outputSqnrDb = db;
     numbers.accuracy = accuracy;
     numbers.samples = 4;
-    numbers.measuredOn = "these";
+    numbers.measuredOn = "data: these";
     return numbers;
 }
 
@@ -101,6 +101,33 @@ Result<std::shared_ptr<const Model>> exportedAnew(const std::shared_ptr<const Mo
 class TestLoop : public QObject {
     Q_OBJECT
 private slots:
+    /// Projects of older versions name the path of the data, as it was said when they were measured.
+    void olderProjectsNamePaths()
+    {
+        std::vector<RecipeRun> runs(4);
+        const char* measured[] = { "j4/prompts.npz\n\n0\n24\nsimulated", "/x/j4/prompts.npz\n\n0\n24\nsimulated",
+            "/x/other/prompts.npz\n\n0\n24\nsimulated", "/x/j4/prompts.npz\n\n0\n24\ninteger" };
+        for (size_t i = 0; i < runs.size(); ++i) {
+            runs[i].id = RunId(i + 1);
+            runs[i].numbers = worth(20, 0.5);
+            runs[i].numbers->measuredOn = measured[i];
+        }
+        replacePaths(runs, 2);
+        RunTree tree = RunTree::of(runs, 2);
+        const auto found
+            = [&](size_t run) { return measurementOf(*tree.find(2)->numbers, *tree.find(RunId(run))->numbers); };
+        const auto check = [&] {
+            return found(1) == Measurement::Same && found(3) == Measurement::OtherData
+                && found(4) == Measurement::OtherArithmetic;
+        };
+        QVERIFY(check());
+        QCOMPARE(tree.find(1)->numbers->data, std::string("prompts.npz"));
+        tree.nameData("data: 1234\n24\nsimulated");
+        QVERIFY(check());
+        QCOMPARE(tree.find(1)->numbers->measuredOn, std::string("data: 1234\n24\nsimulated"));
+        QCOMPARE(tree.find(4)->numbers->measuredOn, std::string("data: 1234\n24\ninteger"));
+    }
+
     /// A state that says more samples than its file has room for makes no room for them.
     void shardsOfNothing()
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/files/file_identity.h"
 #include "core/project/files/project_file.h"
 
 #include <QString>
@@ -49,6 +50,7 @@ struct OpenFiles {
     std::map<std::string, FileMark> marks; ///< as far as they were read for a project
     QString project; ///< file that the work was opened from or saved to; empty: none
     bool presetFits = true; ///< without a quantized file: the recipe that nobody chose could be applied
+    std::vector<std::optional<FileStamp>> ranges {}; ///< of what recipes are calibrated with
 };
 
 } // namespace qs

@@ -134,6 +134,7 @@ public:
 
     static inline const QString kCompareTag = QStringLiteral("compare");
     static inline const QString kRemediesTag = QStringLiteral("remedies");
+    static inline const QString kSizeTag = QStringLiteral("size");
     static constexpr double kAutoRunMs = 2000;
 
 signals:
@@ -179,6 +180,7 @@ private:
     void recipeEdited();
     void catchUp(const std::optional<Opening>& ended); ///< with edits of what stays open
     void adopt(const Opening& opening, const Snapshot& snapshot);
+    void forgetChanged(const Opening& opening);
     void show(const SnapshotPtr& complete, const std::optional<RunNumbers>& numbers);
     void readRecipe(); ///< of the quantized file that is open
     void editAgain(const Reread& before); ///< what was done to the recipe of the file before it was read again

@@ -121,7 +121,7 @@ void Session::findFileBytes()
 {
     const RunId run = m_runs.tree().current();
     JobRequest request;
-    request.tag = QStringLiteral("size");
+    request.tag = kSizeTag;
     request.title = tr("Find the size of the quantized file");
     request.visibility = Visibility::Hidden;
     request.process = [this, run, shown = m_complete](const JobContext&) -> Result<std::function<void()>> {

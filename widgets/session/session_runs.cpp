@@ -321,6 +321,8 @@ void Session::succeed(const SnapshotPtr& snapshot, const RunNumbers& numbers)
     const bool untouched = !m_unsaved;
     if (opening)
         adopt(*opening, *snapshot);
+    if (opening && opening->otherModels)
+        m_runs.nameData(numbers.measuredOn);
     show(snapshot, numbers);
     if (opening)
         tellOpened(*opening, untouched);
@@ -472,6 +474,7 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     const bool otherData = !(before.data == opening.files.data) || !(before.calibration == opening.files.calibration);
     if (anything && (opening.otherModels || otherData))
         noteFormer(opening);
+    forgetChanged(opening);
     m_open.inputs = opening.files;
     m_open.presetFits = opening.presetFits;
     if (opening.otherModels) {
@@ -493,6 +496,7 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     if (opening.otherModels || opening.anew) {
         m_kept.clear();
         m_estimate.forget();
+        m_jobs.cancelTag(kSizeTag); // of a file that is another one now, or of another run of this number
     }
     if (!(opening.recipe == m_history.recipe()))
         m_history.resume(opening.recipe);
@@ -525,8 +529,12 @@ void Session::show(const SnapshotPtr& complete, const std::optional<RunNumbers>&
         const RecipeRun* run = shown(numbers);
         if (!numbers && (!run->numbers || run->numbers->measuredOn != measuredOn(*complete)))
             run = shown(runNumbers(*complete)); // it was measured since on other data, or by another arithmetic
-        if (run->numbers && !run->numbers->fileBytes)
-            m_sizeTimer.start();
+        if (run->numbers && !run->numbers->fileBytes) {
+            if (imported) // edits may be done to it at once, and nobody comes back to it
+                findFileBytes();
+            else
+                m_sizeTimer.start();
+        }
     }
     publish(complete);
     tellWork();

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of the session that knows what would be lost, and brings back what gave way.
+#include "core/onnx/import.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
 
 #include <algorithm>
+#include <sys/stat.h>
 #include <utility>
 
 namespace qs {
+
+namespace {
+
+/// The files that ranges are found with, beside the data.
+std::vector<std::optional<FileStamp>> rangeStamps(const Inputs& files)
+{
+    std::vector<std::optional<FileStamp>> stamps;
+    for (const std::string* path : { &files.calibration.spec, &files.calibration.preprocess, &files.rangesPath }) {
+        struct stat info { };
+        const bool there = !path->empty() && stat(path->c_str(), &info) == 0;
+        stamps.push_back(there ? std::optional(FileStamp(info)) : std::nullopt);
+    }
+    return stamps;
+}
+
+} // namespace
 
 WorkContent Session::content() const
 {
@@ -31,6 +49,17 @@ void Session::noteWork()
         now.files = m_saved->files;
     m_unsaved = !m_setAside && (!m_saved || !(now == *m_saved));
     emit workChanged();
+}
+
+/// Numbers of runs that were made of files which have changed since they were read. Other data tell themselves apart.
+void Session::forgetChanged(const Opening& opening)
+{
+    auto ranges = rangeStamps(opening.files);
+    if (opening.anew && !opening.otherModels) {
+        const auto& base = m_complete->floatFile;
+        m_runs.forgetNumbers((!base || unchanged(filesOf(*base->model))) && ranges == m_open.ranges);
+    }
+    m_open.ranges = std::move(ranges);
 }
 
 /// What is open now, to be opened again.

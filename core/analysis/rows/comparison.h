@@ -9,6 +9,7 @@
 #include "core/analysis/rows/output_row.h"
 #include "core/analysis/rows/sample_row.h"
 #include "core/analysis/rows/weight_row.h"
+#include "core/base/hash.h"
 #include "core/base/profile.h"
 
 #include <optional>
@@ -51,6 +52,7 @@ struct Comparison {
     std::vector<double> floatMargin, quantMargin;
     std::vector<InputRow> inputs; ///< that the samples feed
     std::vector<std::vector<size_t>> duplicates; ///< samples whose inputs are equal, in groups
+    Hash128 fed {}; ///< of the values of all samples, in order: equal for equal samples, wherever they were read
     std::optional<CalibrationCoverage> coverage; ///< nothing without static quantizers of activations
     std::vector<RangeGrowth> rangeGrowth; ///< after 1, 2, 4 ... and all samples
     size_t rangesSettledAfter = 0; ///< samples after which they have 99 % of their width; 0: nothing is quantized

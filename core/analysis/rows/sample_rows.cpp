@@ -104,6 +104,7 @@ void fillDuplicates(const Measured& m, Comparison& c)
     }
     std::erase_if(all, [](const auto& group) { return group.size() < 2; });
     c.duplicates = std::move(all);
+    c.fed = hashBytes(std::as_bytes(std::span(m.inputs.hashes)));
 }
 
 void fillCoverage(Comparison& c)

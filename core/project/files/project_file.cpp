@@ -202,6 +202,7 @@ ProjectJson numbersJson(const RunNumbers& numbers)
     if (numbers.fileBytes)
         json["file_bytes"] = *numbers.fileBytes;
     json["samples"] = numbers.samples;
+    json["data"] = numbers.data;
     json["measured_on"] = numbers.measuredOn;
     return json;
 }
@@ -215,6 +216,7 @@ RunNumbers numbersOf(const ProjectJson& json)
     if (json.contains("file_bytes"))
         numbers.fileBytes = naturalOf(json["file_bytes"]);
     numbers.samples = static_cast<size_t>(naturalAt(json, "samples"));
+    numbers.data = json.value("data", std::string());
     numbers.measuredOn = json.value("measured_on", std::string());
     return numbers;
 }
@@ -256,7 +258,9 @@ Result<RunTree> runsOf(const ProjectJson& json)
             run.numbers = numbersOf(from["numbers"]);
         runs.push_back(std::move(run));
     }
-    return RunTree::of(std::move(runs), runIdAt(json, "current_run"));
+    const RunId current = runIdAt(json, "current_run");
+    replacePaths(runs, current);
+    return RunTree::of(std::move(runs), current);
 }
 
 ProjectJson recoveryJson(const Recovery& recovery, const Paths& paths, StepPatches* known)

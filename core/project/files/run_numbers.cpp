@@ -4,23 +4,19 @@
 #include "core/project/files/mac_count.h"
 #include "core/project/files/runs.h"
 
-#include <algorithm>
+#include <filesystem>
 
 namespace qs {
 
-std::string measuredOn(const Snapshot& snapshot)
+namespace {
+
+std::string dataName(const DataRequest& data)
 {
-    const Inputs& inputs = snapshot.inputs;
-    const size_t samples = snapshot.comparison->samples;
-    std::string text
-        = inputs.data.spec + "\n" + inputs.data.preprocess + "\n" + std::to_string(inputs.data.seed.value_or(0));
-    text += "\n" + std::to_string(samples) + "\n" + std::string(profileName(inputs.profile));
-    for (const auto& [output, input] : inputs.carry)
-        text += "\n" + output + "=" + input;
-    for (const auto& [output, task] : inputs.tasks.told)
-        text += "\n" + output + ":" + taskText(task);
-    return text;
+    const std::filesystem::path path = std::filesystem::path(data.spec);
+    return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
+
+} // namespace
 
 RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileBytes)
 {
@@ -30,6 +26,7 @@ RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileByte
         return n;
     const Comparison& c = *snapshot.comparison;
     n.samples = c.samples;
+    n.data = dataName(snapshot.inputs.data);
     n.measuredOn = measuredOn(snapshot);
     if (const OutputRow* worst = worstOutput(c.outputs)) {
         n.exact = worst->similarity.exact;

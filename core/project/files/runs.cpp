@@ -33,6 +33,13 @@ RunDifference runDifference(const RecipeRun& before, const RecipeRun& after)
     return d;
 }
 
+void RunTree::nameData(const std::string& measuredOn)
+{
+    for (RecipeRun& run : m_runs)
+        if (run.numbers && run.numbers->measuredOn.starts_with(kDataOfProject))
+            run.numbers->measuredOn.replace(0, kDataOfProject.size(), measuredOn, 0, measuredOn.find('\n'));
+}
+
 RunTree RunTree::of(std::vector<RecipeRun> runs, RunId current)
 {
     RunTree tree;

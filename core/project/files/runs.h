@@ -7,9 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qs {
+
+/// Stands for the hash of the samples in RunNumbers::measuredOn while it is not known.
+inline constexpr std::string_view kDataOfProject = "data: of the project";
 
 /// What one run is worth, in the numbers that runs are compared by.
 struct RunNumbers {
@@ -20,7 +24,10 @@ struct RunNumbers {
     Number quantizedMacShare; ///< of all multiplications; null where sizes are unknown
     std::optional<uint64_t> fileBytes; ///< of the quantized model as ONNX
     size_t samples = 0;
-    std::string measuredOn; ///< data and arithmetic: numbers of two runs are only comparable where it is equal
+    std::string data; ///< what people call the samples: the name of their file
+    /// Hash of the samples, wherever they lie, their number, arithmetic and tasks, a line each: numbers of two runs are
+    /// only comparable where it is equal.
+    std::string measuredOn;
     bool operator==(const RunNumbers&) const = default;
 };
 
@@ -64,6 +71,7 @@ public:
     void annotate(RunId id, std::string note);
     void measured(RunId id, RunNumbers numbers);
     void forgetNumbers(bool importedOnly); ///< which were measured on files that have changed since
+    void nameData(const std::string& measuredOn); ///< that of the data of the project which the runs came with
     /// The same run with another recipe, which is not measured yet: a step of undo that took up another.
     void replaceRecipe(RunId id, Recipe recipe);
     /// Its children become those of its parent. The imported run stays.
@@ -83,6 +91,12 @@ private:
 RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileBytes = {});
 /// RunNumbers::measuredOn of a snapshot with a comparison.
 std::string measuredOn(const Snapshot& snapshot);
+/// What differs between the measurements of two runs.
+enum class Measurement { Same, OtherData, OtherArithmetic };
+Measurement measurementOf(const RunNumbers& before, const RunNumbers& after);
+/// Older projects name the path of the data in place of their hash. Those that are the data of the current run, which
+/// are the project's, say so until RunTree::nameData().
+void replacePaths(std::vector<RecipeRun>& runs, RunId current);
 /// Size of the quantized model: of its file, or of what exporting it would write. Takes time; nullopt: it cannot be
 /// said.
 std::optional<uint64_t> quantizedFileBytes(const Snapshot& snapshot);

@@ -30,14 +30,27 @@ int sign(const Number& difference, bool higherIsBetter)
 }
 
 using Numbers = std::optional<RunNumbers>;
+constexpr int kArithmeticLine = 2; ///< of RunNumbers::measuredOn
 
 /// What a cell means, and what its numbers were measured on.
 QString measuredTip(const QString& meaning, const RecipeRun& run)
 {
     if (!run.numbers)
         return meaning;
+    const QString arithmetic
+        = toQt(run.numbers->measuredOn).section(u'\n', kArithmeticLine).replace(u'\n', QStringLiteral(", "));
+    const QStringList on { toQt(run.numbers->data), arithmetic };
     return meaning + u'\n'
-        + RunModel::tr("%1: %2").arg(samplesText(run.numbers->samples), toQt(run.numbers->measuredOn));
+        + RunModel::tr("%1: %2").arg(samplesText(run.numbers->samples), on.join(QStringLiteral(", ")));
+}
+
+/// What stands for a number of a run that was measured otherwise, since no gain lies between both; empty: it was not.
+QString measuredOtherwise(const Numbers& before, const Numbers& after)
+{
+    const auto found = before && after ? measurementOf(*before, *after) : Measurement::Same;
+    return found == Measurement::Same     ? QString()
+        : found == Measurement::OtherData ? RunModel::tr("other data")
+                                          : RunModel::tr("other arithmetic");
 }
 
 template <class Text, class Sort>
@@ -136,9 +149,17 @@ QModelIndex RunModel::parent(const QModelIndex& index) const
     return run ? indexOf(run->parent) : QModelIndex();
 }
 
+QString RunModel::otherwise(const RecipeRun& run) const
+{
+    const RecipeRun* shown = m_tree.find(m_tree.current());
+    return shown ? measuredOtherwise(shown->numbers, run.numbers) : QString();
+}
+
 QString RunModel::shownName(const RecipeRun& run) const
 {
-    return toQt(run.name) + (run.id == m_best ? QStringLiteral(" ★") : QString());
+    const QString other = otherwise(run); // in front: the end of a long name is cut
+    return (other.isEmpty() ? QString() : other + QStringLiteral(" · ")) + toQt(run.name)
+        + (run.id == m_best ? QStringLiteral(" ★") : QString());
 }
 
 QString RunModel::nameTip(const RecipeRun& run, const QString& meaning) const
@@ -148,6 +169,8 @@ QString RunModel::nameTip(const RecipeRun& run, const QString& meaning) const
         lines << tr("the quantized file as it was opened; its recipe was read out of it");
     if (run.id == m_best)
         lines << tr("★ best of what was measured on the same samples");
+    if (!otherwise(run).isEmpty())
+        lines << tr("measured otherwise than what is shown: its numbers do not compare");
     return measuredTip(lines.join(u'\n'), run);
 }
 
@@ -163,6 +186,8 @@ QVariant RunModel::data(const QModelIndex& index, int role) const
         return run.id == m_best;
     case CurrentRole:
         return run.id == m_tree.current();
+    case OtherwiseRole:
+        return !otherwise(run).isEmpty();
     default:
         return cellData(m_columns[size_t(index.column())], run, role);
     }
@@ -216,20 +241,6 @@ void RunModel::setRuns(const RunTree& tree)
         emit dataChanged(first, first.siblingAtColumn(columnCount() - 1));
     }
 }
-
-namespace {
-
-/// What stands for a number of a run that was measured otherwise, since no gain lies between both; empty: it was not.
-QString measuredOtherwise(const Numbers& before, const Numbers& after)
-{
-    constexpr int kLastOfData = 3; ///< line of RunNumbers::measuredOn
-    if (!before || !after || before->measuredOn == after->measuredOn)
-        return {};
-    const auto data = [](const Numbers& n) { return toQt(n->measuredOn).section(u'\n', 0, kLastOfData); };
-    return data(before) == data(after) ? RunModel::tr("other arithmetic") : RunModel::tr("other data");
-}
-
-} // namespace
 
 std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun& after)
 {

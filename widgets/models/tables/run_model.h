@@ -15,7 +15,7 @@ class RunModel : public QAbstractItemModel {
     Q_OBJECT
 public:
     enum class Key { Sqnr, Accuracy, Agreement, Macs, Size, Note }; ///< of columns; the first has the name
-    enum Role { BestRole = OwnRole, CurrentRole };
+    enum Role { BestRole = OwnRole, CurrentRole, OtherwiseRole }; ///< the last: not comparable with the current one
     explicit RunModel(QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -47,6 +47,7 @@ private:
     const RecipeRun* find(RunId id) const;
     void findPlaces();
     bool isNote(const QModelIndex& index) const;
+    QString otherwise(const RecipeRun& run) const;
     QString shownName(const RecipeRun& run) const;
     QString nameTip(const RecipeRun& run, const QString& meaning) const;
 

@@ -86,6 +86,20 @@ void RunList::restore(RunTree tree)
     emit changed();
 }
 
+void RunList::nameData(const std::string& measuredOn)
+{
+    if (measuredOn.empty())
+        return;
+    m_tree.nameData(measuredOn);
+    emit changed();
+}
+
+void RunList::forgetNumbers(bool importedOnly)
+{
+    m_tree.forgetNumbers(importedOnly);
+    emit changed();
+}
+
 } // namespace qs
 
 #include "moc_run_list.cpp"

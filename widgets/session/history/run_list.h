@@ -29,6 +29,8 @@ public:
     /// The imported file's recipe became known only after it was shown.
     void setRecipe(RunId id, const Recipe& recipe, const QString& note);
     void restore(RunTree tree); ///< of a project file
+    void nameData(const std::string& measuredOn); ///< of that project, where it is known now
+    void forgetNumbers(bool importedOnly); ///< RunTree::forgetNumbers
     void clear() { restore({}); }
 
 signals:

@@ -28,10 +28,14 @@ constexpr int kLeastDifferenceWidth = 220; ///< font units
 constexpr int kLeastRunName = 170, kNoteWidth = 140; ///< font units
 constexpr int kMostSettings = 12; ///< of a comparison
 
-/// The run that is shown now is written in bold.
+/// The run that is shown now is written in bold, dimmed what does not compare with it.
 class RunDelegate : public QStyledItemDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    RunDelegate(const Session& session, QObject* parent)
+        : QStyledItemDelegate(parent)
+        , m_session(session)
+    {
+    }
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
     {
         return { QStyledItemDelegate::sizeHint(option, index).width(), tableRow(option.fontMetrics) };
@@ -43,7 +47,13 @@ protected:
         QStyledItemDelegate::initStyleOption(option, index);
         option->font.setBold(index.data(RunModel::CurrentRole).toBool());
         option->state &= ~QStyle::State_HasFocus;
+        if (index.data(RunModel::OtherwiseRole).toBool())
+            for (const auto role : { QPalette::Text, QPalette::HighlightedText })
+                option->palette.setColor(role, m_session.theme().muted);
     }
+
+private:
+    const Session& m_session;
 };
 
 /// Wrapped, so that a list of names fits the screen.
@@ -95,7 +105,7 @@ RunsPanel::RunsPanel(Session& session, QWidget* parent)
 void RunsPanel::buildTree()
 {
     m_tree->setModel(&m_model);
-    m_tree->setItemDelegate(new RunDelegate(m_tree));
+    m_tree->setItemDelegate(new RunDelegate(m_session, m_tree));
     m_tree->setAccessibleName(tr("Runs"));
     m_tree->setUniformRowHeights(true);
     m_tree->setIndentation(16);
