@@ -34,6 +34,7 @@ private slots:
     void searchFindsTensorsAndNodes();
     void plumbingMarksTheBoxThatUsesIt();
     void insideMarksTheBoxAround();
+    void whatHasNoPartnerMarksNothingElse();
     void savesPictures();
     void theHeaderNamesTheFoldingAtEachWidth();
     void themeIsFollowed();
@@ -205,6 +206,36 @@ void TestGraphViews::insideMarksTheBoxAround()
     snapshot->alignment = std::make_shared<const Alignment>(alignment);
     QVERIFY(graph.box(around));
     QCOMPARE(boxOfPlace(*snapshot, Side::Quantized, graph, place), graph.box(around));
+}
+
+/// A reader far behind it may have the same name in both files and is something else all the same.
+void TestGraphViews::whatHasNoPartnerMarksNothingElse()
+{
+    SmallSession small(3);
+    QVERIFY(small.load());
+    const auto snapshot = std::make_shared<Snapshot>(*small.session.snapshot());
+    GraphDraft draft(snapshot->floatModel->model);
+    for (DraftNode& node : draft.nodes)
+        if (&node != &draft.nodes.back())
+            node.name = "other/" + node.name;
+    const auto renamed = draft.build();
+    QVERIFY(renamed.ok());
+    snapshot->floatModel = loadedModel(*renamed);
+    snapshot->comparison.reset();
+    const LoadedModel& quant = *snapshot->quantModel;
+    const auto plan = quant.plan;
+    const FoldedGraph graph = foldGraph(
+        quant.graph(), *quant.quant, [plan](ValueId id) { return plan->constant(id); }, {}, FoldMode::Folded);
+    const Graph& floats = snapshot->floatModel->graph();
+    QVERIFY(graph.box(quant.graph().findNode(draft.nodes.back().name)));
+    Place place;
+    place.node = floats.findNode("other/conv_1");
+    QVERIFY(place.node.valid());
+    place.value = floats.node(place.node).outputs[0];
+    QVERIFY(!boxOfPlace(*snapshot, Side::Quantized, graph, place));
+    Place input;
+    input.value = floats.inputs().front();
+    QCOMPARE(boxOfPlace(*snapshot, Side::Quantized, graph, input), graph.box(quant.graph().inputs().front()));
 }
 
 void TestGraphViews::savesPictures()

@@ -250,12 +250,79 @@ QString edgeToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& grap
 
 namespace {
 
-/// Box of the nearest reader of something that has no box of its own: a constant, a cast, a quantizer's parameter.
-std::optional<uint32_t> boxOfReader(
-    const Graph& from, NodeId node, ValueId value, const Graph& shown, const FoldedGraph& graph)
+/// A node that is drawn, where it is shown at all: no constant, no cast, nothing of a quantizer.
+bool isDrawn(const LoadedModel& model, NodeId id)
 {
-    const auto boxOf
-        = [&](NodeId id) { return &from == &shown ? graph.box(id) : graph.box(shown.findNode(from.node(id).name)); };
+    const Node& node = model.graph().node(id);
+    return node.opType != "Cast" && !model.quant->isPlumbing(id)
+        && std::ranges::any_of(node.outputs, [&](ValueId out) { return out.valid() && !model.plan->constant(out); });
+}
+
+/// Of one graph, as another shows it: by pairs, else by a name that no pair gives to anything else.
+class Counterpart {
+public:
+    Counterpart(const Snapshot& snapshot, Side from, Side shown)
+        : m_snapshot(snapshot)
+        , m_from(from)
+        , m_shown(shown)
+    {
+    }
+    NodeId of(NodeId id) const
+    {
+        const LoadedModel &from = *modelOf(m_snapshot, m_from), &shown = *modelOf(m_snapshot, m_shown);
+        if (m_from == m_shown)
+            return id;
+        for (const ValueId out : from.graph().node(id).outputs) {
+            if (const ActivationRow* row = rowOf(m_from, out))
+                return shown.graph().value(valueOf(m_shown, *row)).producer;
+            if (const NodeId around = aroundOf(m_snapshot, m_from, out); around.valid())
+                return around;
+        }
+        const NodeId named = shown.graph().findNode(from.graph().node(id).name);
+        return named.valid() && isPaired(shown.graph().node(named)) ? NodeId() : named;
+    }
+
+    /// Of a value without a partner and a producer.
+    ValueId of(ValueId id) const
+    {
+        const LoadedModel *from = modelOf(m_snapshot, m_from), *shown = modelOf(m_snapshot, m_shown);
+        const ValueId named = from && shown ? shown->graph().findValue(from->graph().value(id).name) : ValueId();
+        return named.valid() && !rowOf(m_shown, named) ? named : ValueId();
+    }
+
+private:
+    static ValueId valueOf(Side side, const ActivationRow& row)
+    {
+        return side == Side::Float ? row.floatValue : row.quantValue;
+    }
+    const ActivationRow* rowOf(Side side, ValueId value) const
+    {
+        if (!m_snapshot.comparison || !value.valid())
+            return nullptr;
+        const auto& rows = m_snapshot.comparison->activations;
+        const auto it = std::ranges::find_if(rows, [&](const ActivationRow& r) { return valueOf(side, r) == value; });
+        return it == rows.end() ? nullptr : &*it;
+    }
+    bool isPaired(const Node& node) const
+    {
+        return std::ranges::any_of(node.outputs, [&](ValueId out) { return rowOf(m_shown, out) != nullptr; });
+    }
+
+    const Snapshot& m_snapshot;
+    Side m_from, m_shown;
+};
+
+/// Box of the nearest reader of something that has no box of its own: a constant, a cast, a quantizer's parameter. In
+/// another graph the readers end where something is computed: what comes behind it is something else.
+std::optional<uint32_t> boxOfReader(const Snapshot& snapshot, const Place& place, Side side, const FoldedGraph& graph)
+{
+    const LoadedModel& model = *modelOf(snapshot, place.side);
+    const Graph& from = model.graph();
+    const Counterpart counterpart(snapshot, place.side, side);
+    const bool elsewhere = place.side != side;
+    const NodeId origin = place.value.valid() ? from.value(place.value).producer : place.node;
+    if (elsewhere && (origin.valid() ? isDrawn(model, origin) : !model.plan->constant(place.value)))
+        return {};
     std::vector<ValueId> open;
     std::vector<bool> seen(from.values().size());
     const auto reach = [&](ValueId id) {
@@ -264,15 +331,17 @@ std::optional<uint32_t> boxOfReader(
             open.push_back(id);
         }
     };
-    if (value.valid())
-        reach(value);
+    if (place.value.valid())
+        reach(place.value);
     else
-        std::ranges::for_each(from.node(node).outputs, reach);
+        std::ranges::for_each(from.node(place.node).outputs, reach);
     for (size_t i = 0; i < open.size(); ++i) {
         for (const Use& use : from.value(open[i]).uses) {
-            if (const auto box = boxOf(use.node))
+            const NodeId shown = counterpart.of(use.node);
+            if (const auto box = shown.valid() ? graph.box(shown) : std::nullopt)
                 return box;
-            std::ranges::for_each(from.node(use.node).outputs, reach);
+            if (!elsewhere || !isDrawn(model, use.node))
+                std::ranges::for_each(from.node(use.node).outputs, reach);
         }
     }
     return {};
@@ -301,10 +370,11 @@ std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const Fo
                place.side != side && around.valid()) {
         node = around;
     } else if (place.side != side && place.node.valid()) {
-        const LoadedModel* here = modelOf(snapshot, side);
         const LoadedModel* there = modelOf(snapshot, place.side);
-        if (here && there && place.node.index() < there->graph().nodes().size())
-            node = here->graph().findNode(there->graph().node(place.node).name);
+        if (modelOf(snapshot, side) && there && place.node.index() < there->graph().nodes().size())
+            node = Counterpart(snapshot, place.side, side).of(place.node);
+    } else if (place.side != side && place.value.valid()) {
+        value = Counterpart(snapshot, place.side, side).of(place.value);
     }
     if (value.valid())
         if (const auto box = graph.box(value))
@@ -316,7 +386,7 @@ std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const Fo
     const LoadedModel* there = modelOf(snapshot, place.side);
     if (place.empty() || place.activation || place.weight || !here || !there)
         return std::nullopt;
-    return boxOfReader(there->graph(), place.node, place.value, here->graph(), graph);
+    return boxOfReader(snapshot, place, side, graph);
 }
 
 std::vector<Metric> availableMetrics(const Snapshot& snapshot)
