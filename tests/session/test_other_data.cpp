@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Data that were written anew or moved.
+// Data that were written anew, moved, or cannot be used.
 #include "core/data/arrays/npz_writer.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "tests/support/real_build.h"
@@ -11,6 +11,8 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <cmath>
 
 using namespace qs;
 using namespace qs::test;
@@ -179,6 +181,41 @@ private slots:
         QVERIFY(work.openAgain("p.qscope"));
         QVERIFY(measurementOf(work.numbers(0), work.numbers(1)) == Measurement::Same);
         QCOMPARE(work.numbers(0).measuredOn, work.numbers(1).measuredOn);
+    }
+
+    /// Data that the recipe cannot be calibrated with take nobody's numbers away, and somebody says so.
+    void dataThatCannotBeUsedLeaveWhatWasOpen()
+    {
+        QTemporaryDir folder;
+        Work work { folder.path() };
+        QVERIFY(work.open(false));
+        const SnapshotPtr before = work.session.snapshot();
+        QVERIFY(work.write("nan.npz", std::nanf("")));
+        QSignalSpy failures(&work.session, &Session::failed);
+        Inputs other = work.inputs(false);
+        other.data.spec = work.file("nan.npz");
+        work.session.openInputs(other);
+        QTRY_COMPARE_WITH_TIMEOUT(failures.size(), 1, kPatience);
+        QVERIFY(work.session.snapshot() == before);
+        QVERIFY(work.session.comparison());
+        QCOMPARE(work.session.files().data.spec, work.file("d.npz"));
+    }
+
+    void filesWithoutTheDefaultRecipeSayWhy()
+    {
+        QTemporaryDir folder;
+        Work first { folder.path() };
+        QVERIFY(first.open(false));
+        QVERIFY(first.write("nan.npz", std::nanf("")));
+        Work work { folder.path() };
+        QSignalSpy failures(&work.session, &Session::failed);
+        Inputs inputs = work.inputs(false);
+        inputs.data.spec = work.file("nan.npz");
+        work.session.openInputs(inputs);
+        QTRY_COMPARE_WITH_TIMEOUT(failures.size(), 1, kPatience);
+        QVERIFY(work.session.snapshot()->floatModel);
+        const auto issue = failures.front().front().value<Issue>();
+        QVERIFY2(issue.what.find("without the default recipe") != std::string::npos, issue.what.c_str());
     }
 };
 

@@ -29,6 +29,7 @@ struct Opening {
     std::optional<size_t> former; ///< its number among what was open before (Session::former)
     bool asGiven = false; ///< although the float model is quantized and the quantized one is not
     std::vector<Issue> refused; ///< files that were given, too, and cannot be opened
+    std::optional<Issue> withoutRecipe; ///< the files are open, and this kept the recipe from being applied to them
     bool presetFits = true; ///< as of OpenFiles
     bool editedMeanwhile = false; ///< an edit was undone, or done again, of what is open until then
     // Of a project:

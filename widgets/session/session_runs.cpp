@@ -56,12 +56,15 @@ struct BuildTask {
     {
         return opening && (opening->anew || !opening->project.isEmpty() || !opening->recovered.isEmpty());
     }
+    /// Numbers of the models are there: other data take their place with numbers of their own, or not at all.
+    bool replacesNumbers() const { return opening && !opening->otherModels && !opening->anew && previous->comparison; }
 };
 
 struct Built {
     SnapshotPtr snapshot;
     Inputs files; ///< of the opening, as far as they could be opened
     std::vector<Issue> refused; ///< those that could not
+    std::optional<Issue> withoutRecipe; ///< as of Opening
     bool presetFits = true; ///< as of OpenFiles
 };
 
@@ -130,16 +133,21 @@ Result<Built> carriedOut(BuildTask task, const BuildFn& build, const JobContext&
     auto built = tryIt();
     const auto failed = [&] { return !built && built.issue().kind != IssueKind::Cancelled; };
     while (task.opening && failed()) {
-        if (asked.recipe && (task.suggested() || task.ofWork())) { // it is to blame, if the files can be opened alone
+        if (asked.recipe && !task.replacesNumbers()
+            && (task.suggested() || task.ofWork())) { // it is to blame, if the files can be opened alone
             const Issue withRecipe = built.issue();
             asked = made.files;
             built = tryIt();
             if (built) {
-                warnings.push_back(
-                    (task.suggested() ? "the default recipe cannot be applied: "
-                                      : "the recipe cannot be applied as it is, and is open as a draft: ")
+                const bool suggested = task.suggested();
+                warnings.push_back((suggested ? "the default recipe cannot be applied: "
+                                              : "the recipe cannot be applied as it is, and is open as a draft: ")
                     + issueText(withRecipe));
-                made.presetFits = !task.suggested();
+                if (suggested) { // a draft says so itself
+                    made.withoutRecipe = withRecipe;
+                    made.withoutRecipe->what += "; the files are open without the default recipe";
+                }
+                made.presetFits = !suggested;
             }
         }
         if (!failed() || !leaveOut(built.issue(), task.open, !task.opening->project.isEmpty(), &made.files))
@@ -297,6 +305,7 @@ void Session::start(const Inputs& inputs, const SnapshotPtr& previous)
             if (m_opening) {
                 m_opening->files = built.files;
                 m_opening->presetFits = built.presetFits;
+                m_opening->withoutRecipe = built.withoutRecipe;
                 m_opening->refused.insert(m_opening->refused.end(), built.refused.begin(), built.refused.end());
             }
             succeed(built.snapshot, numbers);
@@ -348,11 +357,14 @@ void Session::tellOpened(const Opening& opening, bool untouched)
     else if (!opening.project.isEmpty())
         emit projectOpened(opening.project);
     const std::optional<Issue> changed = changeIssue(opening);
-    if (!opening.refused.empty()) {
-        Issue issue = refusal(opening.refused);
+    std::optional<Issue> issue
+        = opening.refused.empty() ? opening.withoutRecipe : std::optional(refusal(opening.refused));
+    if (issue) {
+        if (!opening.refused.empty() && opening.withoutRecipe)
+            issue->what += "; " + issueText(*opening.withoutRecipe);
         if (changed)
-            issue.what += "; " + issueText(*changed);
-        emit failed(issue);
+            issue->what += "; " + issueText(*changed);
+        emit failed(*issue);
     } else if (changed) {
         emit filesChanged(*changed);
     }
