@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Data that were written anew, moved, or cannot be used.
+// Data that were written anew, moved, or cannot be used; projects that two windows have open.
 #include "core/data/arrays/npz_writer.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "tests/support/real_build.h"
+#include "widgets/session/files/changed_files.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/session/recipe/recipe_view.h"
 
@@ -216,6 +217,47 @@ private slots:
         QVERIFY(work.session.snapshot()->floatModel);
         const auto issue = failures.front().front().value<Issue>();
         QVERIFY2(issue.what.find("without the default recipe") != std::string::npos, issue.what.c_str());
+    }
+
+    void whatAnotherWindowSavedStays()
+    {
+        QTemporaryDir folder;
+        Work first { folder.path() };
+        QVERIFY(first.open(true));
+        QVERIFY(first.save("p.qscope"));
+        Work second { folder.path() };
+        QVERIFY(second.openAgain("p.qscope"));
+        ChangedFiles files(second.session);
+        QSignalSpy told(&files, &ChangedFiles::projectChanged);
+        QVERIFY(first.exclude("/pointwise/conv/Conv"));
+        QVERIFY(first.save("p.qscope"));
+        QVERIFY(first.save("p.qscope")); // its own work is no other's
+        QTRY_COMPARE_WITH_TIMEOUT(told.size(), 1, kPatience);
+        QVERIFY(second.exclude("/stem/conv/Conv"));
+        QSignalSpy failures(&second.session, &Session::failed);
+        QVERIFY(!second.save("p.qscope"));
+        QCOMPARE(failures.size(), 1);
+        QVERIFY(second.session.unsaved());
+        const auto kept = readProject(second.file("p.qscope"));
+        QVERIFY(kept && kept->inputs.recipe == first.session.recipe().recipe());
+        QVERIFY(second.save("other.qscope"));
+        QVERIFY(first.exclude("/stem/conv/Conv"));
+        QVERIFY(first.save("p.qscope"));
+    }
+
+    void whoSavesAgainReplaces()
+    {
+        QTemporaryDir folder;
+        Work first { folder.path() }, second { folder.path() };
+        QVERIFY(first.open(true));
+        QVERIFY(first.save("p.qscope"));
+        QVERIFY(second.openAgain("p.qscope"));
+        QVERIFY(first.exclude("/pointwise/conv/Conv"));
+        QVERIFY(first.save("p.qscope"));
+        QVERIFY(second.exclude("/stem/conv/Conv"));
+        QVERIFY(!second.save("p.qscope"));
+        QVERIFY(second.save("p.qscope"));
+        QVERIFY(!first.save("p.qscope"));
     }
 };
 

@@ -36,6 +36,7 @@ struct Opening {
     RunTree runs;
     std::map<std::string, FileMark> marks;
     QString project; ///< its path; empty: none
+    std::string projectHash; ///< of the file, as it was read
     QString layout;
     std::vector<Issue> changed; ///< files that are not what they were when it was saved
     std::optional<Reread> reread; ///< one of them is the quantized one: edits are done to the recipe that it has now
@@ -50,6 +51,7 @@ struct OpenFiles {
     Inputs inputs; ///< without a recipe
     std::map<std::string, FileMark> marks; ///< as far as they were read for a project
     QString project; ///< file that the work was opened from or saved to; empty: none
+    std::string projectHash; ///< of that file, as it was then
     bool presetFits = true; ///< without a quantized file: the recipe that nobody chose could be applied
     std::vector<std::optional<FileStamp>> ranges {}; ///< of what recipes are calibrated with
 };

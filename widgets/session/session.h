@@ -80,6 +80,9 @@ public:
     bool unsaved() const { return m_unsaved; }
     /// File that the work was opened from or saved to; empty: none.
     const QString& project() const { return m_open.project; }
+    /// Of that file as it was opened or saved here; another one means that somebody else saved it since.
+    const std::string& projectHash() const { return m_open.projectHash; }
+    void noteProject(const std::string& hash) { m_open.projectHash = hash; }
     WorkContent content() const; ///< as it is now
     /// This content is what the project file holds.
     void setSaved(const QString& project, const WorkContent& content, const std::map<std::string, FileMark>& marks);

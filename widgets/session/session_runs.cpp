@@ -492,6 +492,7 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     if (opening.otherModels) {
         m_saved.reset();
         m_open.project = opening.project;
+        m_open.projectHash = opening.projectHash;
         m_history.reset(opening.base);
         m_history.resumeLinks(opening.files.links);
         m_runs.restore(opening.runs);

@@ -74,6 +74,7 @@ Opening Session::formerOpening() const
     former.runs = m_runs.tree();
     former.marks = m_open.marks;
     former.project = m_open.project;
+    former.projectHash = m_open.projectHash;
     former.unsaved = m_unsaved;
     former.steps = m_history.steps();
     former.asGiven = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/files/changed_files.h"
 
+#include "core/base/files/whole_file.h"
 #include "core/onnx/import.h"
 
 #include <QFile>
@@ -43,6 +44,10 @@ ChangedFiles::ChangedFiles(Session& session, QObject* parent)
     connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, [this] { m_timer.start(); });
     connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_timer.start(); });
     connect(&session, &Session::snapshotChanged, this, &ChangedFiles::takeFiles);
+    connect(&session, &Session::workChanged, this, [this] {
+        if (m_project != m_session.project())
+            watchProject();
+    });
     takeFiles();
 }
 
@@ -67,6 +72,27 @@ void ChangedFiles::takeFiles()
             watch(path);
         }
     }
+    watchProject();
+}
+
+void ChangedFiles::watchProject()
+{
+    m_project = m_session.project();
+    if (!m_project.isEmpty() && QFileInfo::exists(m_project))
+        watch(m_project);
+}
+
+/// Whatever it was touched by: the work that it holds counts.
+void ChangedFiles::lookAtProject()
+{
+    if (m_project.isEmpty() || m_project != m_session.project() || m_session.projectHash().empty())
+        return;
+    const auto hash = hashFile(m_project.toStdString(), {});
+    if (!hash || hash->hex() == m_session.projectHash() || hash->hex() == m_told)
+        return;
+    m_told = hash->hex();
+    watch(m_project);
+    emit projectChanged(m_project);
 }
 
 /// The folder, too: whoever writes a file beside it and renames it takes the watched one away.
@@ -80,6 +106,7 @@ void ChangedFiles::watch(const QString& path)
 
 void ChangedFiles::look()
 {
+    lookAtProject();
     for (auto& [path, known] : m_files) {
         const auto now = stampOf(path);
         if (now && !m_watcher.files().contains(path))

@@ -12,9 +12,9 @@
 
 namespace qs {
 
-/// Notices models, their external weights and data that are written anew while they are open. Each change is told once,
-/// when the file has been left alone for a moment; a file that is gone is nothing to tell of, since it may be on its
-/// way.
+/// Notices models, their external weights, data and the project that are written anew while they are open. Each change
+/// is told once, when the file has been left alone for a moment; a file that is gone is nothing to tell of, since it
+/// may be on its way.
 class ChangedFiles : public QObject {
     Q_OBJECT
 public:
@@ -23,10 +23,13 @@ public:
 
 signals:
     void changed(const QString& path);
+    void projectChanged(const QString& path); ///< by somebody else than this session
 
 private:
     void takeFiles(); ///< those that are open now
+    void watchProject();
     void look();
+    void lookAtProject();
     void watch(const QString& path);
 
     Session& m_session;
@@ -34,6 +37,8 @@ private:
     QTimer m_timer;
     std::map<QString, FileStamp> m_files; ///< as they were opened, or told last
     SnapshotPtr m_of;
+    QString m_project; ///< that is watched
+    std::string m_told; ///< hash of it that was told of
 };
 
 } // namespace qs

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/files/projects.h"
 
+#include "core/base/files/whole_file.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/open_work.h"
 
 #include <QFileInfo>
 
 #include <algorithm>
+#include <memory>
 
 namespace qs {
 
@@ -44,6 +46,24 @@ void dropStale(Opening& opening, const Project& project)
     opening.base = { quantscopeRecipe(), ValueOrigin::Preset };
     opening.recipe = opening.base.recipe;
     opening.steps = {};
+}
+
+/// Of a project file; empty where there is none.
+std::string hashOf(const QString& path)
+{
+    const auto hash = hashFile(path.toStdString(), {});
+    return hash ? hash->hex() : std::string();
+}
+
+/// An issue where somebody else saved the project since it was opened or saved here; `now` is what it has become.
+Status keepsOthersWork(const QString& path, const std::string& known, std::string& now)
+{
+    const std::string found = hashOf(path);
+    if (known.empty() || found.empty() || found == known)
+        return {};
+    now = found;
+    return badInput("has been saved by another window or program since it was opened here, and is left as it is",
+        path.toStdString(), "save this work under another name, or save it again to replace the file");
 }
 
 using Located = std::map<QString, QString>;
@@ -92,30 +112,34 @@ void openSaved(
 {
     session.lookAt(Session::tr("Open %1").arg(fileName(path.toStdString())),
         [&session, path, refused, lost, located](const JobContext&) -> Result<std::function<void()>> {
+            const std::string hash = hashOf(path);
             QS_TRY(Project project, readProject(path.toStdString()));
             locate(project, located);
             const QString missing = missingModel(project.inputs);
             const auto changed = changedFiles(project);
             const bool moved = !located.empty();
-            return std::function<void()>([&session, path, refused, lost, moved, missing, located, project, changed] {
-                if (!lost && !project.recovery && !missing.isEmpty())
-                    emit session.modelMissing(path, missing, located);
-                Opening opening = openingOf(session, project);
-                opening.unsaved = moved;
-                opening.project = lost || project.recovery ? QString() : path;
-                if (project.recovery) {
-                    opening.project = toQt(project.recovery->project);
-                    opening.steps = project.recovery->steps;
-                }
-                if (lost || project.recovery) {
-                    opening.recovered = path;
-                    opening.unsaved = true;
-                }
-                opening.changed = changed;
-                opening.refused = refused;
-                dropStale(opening, project);
-                session.open(opening);
-            });
+            const std::string former = project.recovery ? hashOf(toQt(project.recovery->project)) : hash;
+            return std::function<void()>(
+                [&session, path, refused, lost, moved, missing, located, project, changed, former] {
+                    if (!lost && !project.recovery && !missing.isEmpty())
+                        emit session.modelMissing(path, missing, located);
+                    Opening opening = openingOf(session, project);
+                    opening.unsaved = moved;
+                    opening.project = lost || project.recovery ? QString() : path;
+                    if (project.recovery) {
+                        opening.project = toQt(project.recovery->project);
+                        opening.steps = project.recovery->steps;
+                    }
+                    if (lost || project.recovery) {
+                        opening.recovered = path;
+                        opening.unsaved = true;
+                    }
+                    opening.projectHash = former;
+                    opening.changed = changed;
+                    opening.refused = refused;
+                    dropStale(opening, project);
+                    session.open(opening);
+                });
         });
 }
 
@@ -139,21 +163,30 @@ void saveProject(Session& session, const QString& path, const QString& layout, c
     JobRequest request;
     request.tag = QStringLiteral("project");
     request.title = Session::tr("Save %1").arg(fileName(path.toStdString()));
+    const auto found = std::make_shared<std::string>(); // what somebody else made of it
     request.process = [&session, path, done, content = session.content(), saved = projectOf(session, layout),
-                          work = OpenWork(session)](const JobContext&) mutable -> Result<std::function<void()>> {
+                          work = OpenWork(session), found,
+                          known = path == session.project() ? session.projectHash() : std::string()](
+                          const JobContext&) mutable -> Result<std::function<void()>> {
         QS_CHECK(work.maySave(path));
+        QS_CHECK(keepsOthersWork(path, known, *found));
         QS_CHECK(markFiles(saved));
         QS_CHECK(writeProject(saved, path.toStdString()));
-        return std::function<void()>([&session, path, done, content, marks = std::move(saved.files)] {
-            const Inputs& open = session.files(); // other models may have come meanwhile
-            if (open.floatPath == content.files.floatPath && open.quantPath == content.files.quantPath)
-                session.setSaved(path, content, marks);
-            emit session.projectSaved(path);
-            if (done)
-                done(true);
-        });
+        return std::function<void()>(
+            [&session, path, done, content, marks = std::move(saved.files), hash = hashOf(path)] {
+                const Inputs& open = session.files(); // other models may have come meanwhile
+                if (open.floatPath == content.files.floatPath && open.quantPath == content.files.quantPath) {
+                    session.noteProject(hash);
+                    session.setSaved(path, content, marks);
+                }
+                emit session.projectSaved(path);
+                if (done)
+                    done(true);
+            });
     };
-    request.failed = [&session, done](const Issue& issue) {
+    request.failed = [&session, done, path, found](const Issue& issue) {
+        if (!found->empty() && path == session.project()) // who saves again knows of it
+            session.noteProject(*found);
         emit session.failed(issue);
         emit session.notWritten();
         if (done)

@@ -215,7 +215,14 @@ void MainWindow::connectSession()
     });
     connect(&m_session, &Session::notWritten, this, [this] { m_refusedWrite = true; });
     askForUndescribed(m_session, this);
-    connect(new ChangedFiles(m_session, this), &ChangedFiles::changed, this, [this](const QString& path) {
+    auto* changes = new ChangedFiles(m_session, this);
+    connect(changes, &ChangedFiles::projectChanged, this, [this](const QString& path) {
+        m_errorBar->ask(badInput("has been saved by another window or program since it was opened; this window has the "
+                                 "older work",
+                            path.toStdString(), "open it again, or save this work under another name"),
+            { { tr("Open again"), [this, path] { openProject(m_session, path); } } });
+    });
+    connect(changes, &ChangedFiles::changed, this, [this](const QString& path) {
         m_errorBar->ask(badInput("has been written anew since it was opened; what is shown is of the older file",
                             path.toStdString(), "reload to see what it is now"),
             { { tr("Reload"), [this] { m_session.reload(); } } });
