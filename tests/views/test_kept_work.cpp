@@ -439,6 +439,30 @@ private slots:
         QVERIFY(work.window.windowTitle().startsWith(QStringLiteral("digits_float")));
     }
 
+    /// What is open gives way to it only by its button.
+    void nobodyRestoresByAccident()
+    {
+        const QString left = file("left.qscope");
+        {
+            Work work(m_folder->path());
+            QVERIFY(work.open(floatAndData()));
+            work.setPercentile(97);
+            QVERIFY(writeProject(projectOf(work.session), left.toStdString()).ok());
+        }
+        Work work(file("again"));
+        work.window.offerRecovery({ left });
+        auto* bar = work.window.findChild<RecoveryBar*>();
+        QVERIFY(work.window.focusWidget() && !bar->isAncestorOf(work.window.focusWidget()));
+        QPushButton* restore = work.button(QStringLiteral("Restore"));
+        restore->setFocus();
+        QTest::keyClick(restore, Qt::Key_Return, Qt::ControlModifier);
+        QTest::keyClick(restore, Qt::Key_Enter, Qt::ControlModifier | Qt::KeypadModifier);
+        QVERIFY(bar->isVisible());
+        QTest::keyClick(restore, Qt::Key_Return);
+        QVERIFY(!bar->isVisible());
+        QVERIFY(work.idle());
+    }
+
 private:
     QString file(const QString& name) const { return m_folder->filePath(name); }
     QString file(const char* name) const { return file(QString::fromLatin1(name)); }

@@ -14,6 +14,7 @@
 #include "widgets/session/files/projects.h"
 #include "widgets/session/recipe/advisor.h"
 #include "widgets/views/actions/action_registry.h"
+#include "widgets/views/actions/plain_return.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/progress_strip.h"
@@ -37,6 +38,7 @@
 #include "widgets/views/window/start_page.h"
 #include "widgets/views/window/unsaved_question.h"
 
+#include <QApplication>
 #include <QCloseEvent>
 #include <QDir>
 #include <QDockWidget>
@@ -246,6 +248,7 @@ void MainWindow::connectSession()
                                                                                            m_session.openAsGiven();
                                                                                        } } });
     });
+    qApp->installEventFilter(new PlainReturn(this));
     m_session.setGuard([this](const std::function<void()>& proceed) { m_unsaved->ask(proceed); });
     connect(&m_systemTheme, &SystemTheme::changed, this, &MainWindow::refreshTheme);
 }
@@ -255,7 +258,10 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     const bool open = now->floatModel || now->quantModel;
     refreshTitle();
     m_status->setText(statusText(m_session));
+    const bool goesOn = open && focusWidget() && focusWidget() == m_centre->currentWidget();
     m_centre->setCurrentIndex(open ? 1 : 0);
+    if (goesOn)
+        m_graph->canvas().setFocus(Qt::OtherFocusReason);
     findChild<StartPage*>()->showData(toQt(m_session.files().data.spec));
     showDocks();
     if (now == before)
@@ -268,25 +274,6 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
         if (m_memory == WindowMemory::Remembered && !m_session.guest())
             m_recent.add(m_session.files(), m_session.project()); // not what an edit makes of them
     }
-}
-
-/// That something could not be written before is no news any more.
-void MainWindow::tellWritten(const QString& text)
-{
-    m_status->setText(text);
-    if (std::exchange(m_refusedWrite, false))
-        m_errorBar->hide();
-}
-
-/// A second quantized model that was just chosen comes into sight, whatever the layout.
-void MainWindow::showOther(const Snapshot& now)
-{
-    if (!now.inputs.other.given() && std::exchange(m_otherSeen, false))
-        m_layout->leaveBeside();
-    if (!now.other || m_otherSeen || !m_docksShown)
-        return;
-    m_otherSeen = true;
-    m_layout->showBeside(QStringLiteral("graph-2"), QStringLiteral("difference"));
 }
 
 void MainWindow::refreshTitle()
@@ -314,16 +301,6 @@ void MainWindow::saveProject(const QString& path, std::function<void(bool saved)
                 done(false);
         });
 }
-
-void MainWindow::setThemeChoice(ThemeChoice choice)
-{
-    m_theme = choice;
-    if (m_memory == WindowMemory::Remembered)
-        keepWindowSettings({ {}, {}, choice });
-    refreshTheme();
-}
-
-void MainWindow::offerRecovery(const QStringList& paths) { m_recovery->offer(paths); }
 
 QString MainWindow::layoutState() const
 {

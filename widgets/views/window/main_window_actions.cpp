@@ -17,10 +17,13 @@
 #include "widgets/views/window/menus/window_menus.h"
 #include "widgets/views/window/named_layouts.h"
 #include "widgets/views/window/panel_cycle.h"
+#include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
 
 #include <QKeyEvent>
+#include <QLabel>
 #include <QMenu>
+#include <QStackedWidget>
 #include <QStatusBar>
 
 #include <utility>
@@ -108,6 +111,41 @@ void MainWindow::keyPressEvent(QKeyEvent* event)
         m_errorBar->hide();
     else
         QMainWindow::keyPressEvent(event);
+}
+
+/// Nobody asked for it: its buttons are not what the next key is for.
+void MainWindow::offerRecovery(const QStringList& paths)
+{
+    m_recovery->offer(paths);
+    if (const QWidget* now = focusWidget(); !now || m_recovery->isAncestorOf(now))
+        m_centre->currentWidget()->setFocus(Qt::OtherFocusReason);
+}
+
+/// That something could not be written before is no news any more.
+void MainWindow::tellWritten(const QString& text)
+{
+    m_status->setText(text);
+    if (std::exchange(m_refusedWrite, false))
+        m_errorBar->hide();
+}
+
+/// A second quantized model that was just chosen comes into sight, whatever the layout.
+void MainWindow::showOther(const Snapshot& now)
+{
+    if (!now.inputs.other.given() && std::exchange(m_otherSeen, false))
+        m_layout->leaveBeside();
+    if (!now.other || m_otherSeen || !m_docksShown)
+        return;
+    m_otherSeen = true;
+    m_layout->showBeside(QStringLiteral("graph-2"), QStringLiteral("difference"));
+}
+
+void MainWindow::setThemeChoice(ThemeChoice choice)
+{
+    m_theme = choice;
+    if (m_memory == WindowMemory::Remembered)
+        keepWindowSettings({ {}, {}, choice });
+    refreshTheme();
 }
 
 } // namespace qs
