@@ -8,11 +8,11 @@ namespace qs {
 
 namespace {
 
-Result<Bypassed> bypassed(const ComparePair& pair, const GraphDraft& draft, size_t ownConstants)
+Result<Bypassed> bypassed(const ComparePair& pair, const GraphDraft& draft, std::vector<std::string> own)
 {
     QS_TRY(const auto model, draft.build());
     return Bypassed { Plan::make(model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered }),
-        ownConstants };
+        std::move(own) };
 }
 
 /// In place of those that are no codes and other ones.
@@ -64,9 +64,10 @@ Result<std::shared_ptr<const Plan>> quantizedWithFloatConstants(
     return Plan::make(model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered });
 }
 
-Result<Bypassed> bypassWithOwnConstants(const ComparePair& pair, const std::vector<PairPlan>& pairs)
+Result<Bypassed> bypassWithOwnConstants(
+    const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges)
 {
-    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::Stored);
+    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::Stored, ranges);
     QS_TRY(const GraphDraft draft, builder.make());
     return bypassed(pair, draft, builder.ownConstants());
 }

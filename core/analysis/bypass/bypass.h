@@ -15,7 +15,7 @@ namespace qs {
 /// The quantized file with its quantizers taken out, under its own names.
 struct Bypassed {
     std::shared_ptr<const Plan> plan;
-    size_t ownConstants = 0; ///< weights and biases without a float partner: dequantized ones stand in for them
+    std::vector<std::string> own; ///< weights and biases without a float partner: dequantized ones stand in for them
 };
 
 /// Every quantizer of an activation is replaced by the activation that it stands for, every weight and bias by its
@@ -37,7 +37,8 @@ Result<std::shared_ptr<const Plan>> quantizedWithFloatConstants(
     const ComparePair& pair, const std::vector<WeightRounding>& constants);
 
 /// The quantized file without the quantizers of its activations, with all constants that it stores.
-Result<Bypassed> bypassWithOwnConstants(const ComparePair& pair, const std::vector<PairPlan>& pairs);
+Result<Bypassed> bypassWithOwnConstants(
+    const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges = BypassedRanges::AsPaired);
 
 /// Name in the bypassed file of what an operator on codes computes before the activation that its range stands for.
 inline std::string unboundedName(const std::string& codes) { return codes + "_unbounded"; }

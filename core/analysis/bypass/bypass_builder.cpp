@@ -269,7 +269,7 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
     if (ofFloat && relativeDistance(ofFloat->data<float>(), stored.data<float>()) <= kAlike)
         return convertedTo(*ofFloat, type);
     m_unlike += ofFloat.has_value();
-    ++m_own;
+    m_own.push_back(nameOf(q.shown()));
     if (m_disturbsOwn)
         stored = withinStep(stored, q.params.scale);
     return convertedTo(stored, type);
@@ -362,7 +362,8 @@ bool BypassBuilder::bypassTable(ValueId codes, const QuantParams& params, DType 
             partner = twinConstant(*m_pair.floatPlan, nameOf(table), *stored, params);
             fits = partner != nullptr;
         }
-        m_own += fits ? 0 : 1;
+        if (!fits)
+            m_own.push_back(nameOf(table));
         Tensor reals = fits ? *partner : Tensor::of<float>(stored->shape(), dequantized(*stored, params));
         if (m_disturbsOwn && !fits)
             reals = withinStep(reals, params.scale);

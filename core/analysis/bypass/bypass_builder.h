@@ -33,7 +33,7 @@ public:
     Result<GraphDraft> make();
     /// Constants without a float partner get errors, too, as large as rounding to their codes makes. Before make().
     void disturbOwn() { m_disturbsOwn = true; }
-    size_t ownConstants() const { return m_own; } ///< that no float partner was found for
+    const std::vector<std::string>& ownConstants() const { return m_own; } ///< that no float partner was found for
     size_t unlikeConstants() const { return m_unlike; } ///< those of them whose partner is not like them
 
 private:
@@ -111,7 +111,8 @@ private:
     std::map<uint32_t, PairActivation> m_activations; ///< by quantizer
     std::map<std::string, size_t> m_makers;
     std::set<uint32_t> m_taken; ///< constants that are replaced
-    size_t m_own = 0, m_unlike = 0;
+    std::vector<std::string> m_own;
+    size_t m_unlike = 0;
     bool m_disturbsOwn = false;
     std::optional<Issue> m_refusal;
 };

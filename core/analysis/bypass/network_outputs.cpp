@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/network_outputs.h"
 
+#include "core/analysis/bypass/network_run.h"
 #include "core/qdq/name_tails.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace qs {
@@ -73,6 +76,71 @@ private:
     std::set<std::pair<ValueId, ValueId>> m_seen;
 };
 
+/// Whole numbers at the outputs and before them, as far as both files make them by the same operators.
+class CountedFinder {
+public:
+    CountedFinder(const TwoNetworks& networks, const ComparePair& pair)
+        : m_two(networks)
+    {
+        for (const OutputPair& out : pairOutputs(pair)) {
+            const ValueId x = m_two.f->graph().findValue(pair.floatPlan->graph().value(out.x).name);
+            const ValueId y = m_two.b->graph().findValue(pair.quantPlan->graph().value(out.y).name);
+            if (x.valid() && y.valid() && !isReal(*m_two.f, x) && !isReal(*m_two.b, y))
+                static_cast<void>(add(x, y));
+        }
+    }
+    std::vector<std::pair<ValueId, ValueId>> counted; ///< what one is made from stands before it
+    std::map<ValueId, ValueId> reals; ///< that they are made from: of the first file, by those of the second
+
+private:
+    /// False where they are made in another way.
+    bool add(ValueId x, ValueId y)
+    {
+        if (!x.valid() || !y.valid())
+            return x.valid() == y.valid();
+        const auto known = m_known.find({ x, y });
+        if (known != m_known.end())
+            return known->second;
+        return m_known[{ x, y }] = isMadeAlike(x, y);
+    }
+
+    bool isMadeAlike(ValueId x, ValueId y)
+    {
+        if (m_two.f->constant(x) || m_two.b->constant(y))
+            return m_two.f->constant(x) && m_two.b->constant(y);
+        if (m_two.f->blocked(x) || m_two.b->blocked(y) || isReal(*m_two.f, x) != isReal(*m_two.b, y))
+            return false;
+        if (isReal(*m_two.f, x))
+            return reals.try_emplace(y, x).first->second == x;
+        const NodeId first = m_two.f->graph().value(x).producer, second = m_two.b->graph().value(y).producer;
+        if (!first.valid() || !second.valid())
+            return first.valid() == second.valid();
+        const Node &a = m_two.f->graph().node(first), &b = m_two.b->graph().node(second);
+        if (a.opType != b.opType || !a.captures.empty() || !b.captures.empty())
+            return false;
+        for (size_t slot = 0; slot < std::max(a.inputs.size(), b.inputs.size()); ++slot)
+            if (!add(slot < a.inputs.size() ? a.inputs[slot] : ValueId(),
+                    slot < b.inputs.size() ? b.inputs[slot] : ValueId()))
+                return false;
+        counted.emplace_back(x, y);
+        return true;
+    }
+
+    const TwoNetworks& m_two;
+    std::map<std::pair<ValueId, ValueId>, bool> m_known;
+};
+
+double shareOfOthers(const Tensor& a, const Tensor& b)
+{
+    if (a.count() != b.count())
+        return 1;
+    const std::vector<double> x = toDoubles(a), y = toDoubles(b);
+    size_t others = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+        others += x[i] != y[i];
+    return x.empty() ? 0 : double(others) / double(x.size());
+}
+
 } // namespace
 
 std::vector<ValueOfBoth> comparableOutputs(const TwoNetworks& networks, const ComparePair& pair)
@@ -91,7 +159,11 @@ std::vector<ValueOfBoth> comparableValues(
         const Quantizer* q = p.pair.quantizer ? &pair.quantView->quantizers()[*p.pair.quantizer] : nullptr;
         const ValueId y = q && q->dynamic && q->real.valid() ? q->real : p.pair.quantValue;
         const ValueId one = networks.f->graph().findValue(pair.floatPlan->graph().value(p.x).name);
-        const ValueId other = networks.b->graph().findValue(pair.quantPlan->graph().value(y).name);
+        ValueId other = networks.b->graph().findValue(pair.quantPlan->graph().value(y).name);
+        if (q && !other.valid()) // what only passed it on was taken out: no bounds were between them
+            for (const ValueId form : { q->codes, q->real })
+                if (form.valid() && !other.valid())
+                    other = networks.b->graph().findValue(pair.quantPlan->graph().value(form).name);
         if (one.valid() && other.valid() && !networks.f->blocked(one) && !networks.b->blocked(other)
             && !networks.b->constant(other) && isReal(*networks.f, one) && isReal(*networks.b, other))
             values.push_back({ one, other, p.x });
@@ -119,6 +191,35 @@ std::vector<ValueOfBoth> namesakesBefore(const TwoNetworks& networks, const Comp
             if (const auto both = namesakes(networks, graph.value(v).name))
                 values.push_back({ both->first, both->second, v });
     return values;
+}
+
+std::optional<OtherCounts> otherCounts(
+    const TwoNetworks& networks, const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work)
+{
+    const CountedFinder found(networks, pair);
+    std::vector<ValueId> ofFloat, ofOther;
+    for (const auto& [x, y] : found.counted) {
+        ofFloat.push_back(x);
+        ofOther.push_back(y);
+    }
+    for (const auto& [y, x] : found.reals)
+        ofFloat.push_back(x);
+    if (found.counted.empty())
+        return std::nullopt;
+    const auto x = runNetwork(networks.f, pair.floatPlan, ofFloat, inputs, work);
+    if (!x.ok())
+        return std::nullopt;
+    std::map<ValueId, Tensor> given;
+    size_t next = found.counted.size();
+    for (const auto& [other, real] : found.reals)
+        given.emplace(other, (*x)[next++]);
+    const auto y = runNetworkFrom(networks.b, pair.floatPlan, given, ofOther, inputs, work);
+    if (!y.ok())
+        return std::nullopt;
+    for (size_t i = 0; i < found.counted.size(); ++i)
+        if (const double share = shareOfOthers((*x)[i], (*y)[i]); share > 0)
+            return OtherCounts { pair.floatPlan->graph().findValue(networks.f->graph().value(ofFloat[i]).name), share };
+    return std::nullopt;
 }
 
 } // namespace qs

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "core/analysis/pairs/pair_plan.h"
+#include "core/base/work/work_context.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,5 +32,16 @@ std::vector<ValueOfBoth> comparableValues(
 /// Values without a partner that lead to `place` through such values alone, in the float model's order, beside those
 /// of the same name: pairs whose numbers differ may have been given up for that very reason.
 std::vector<ValueOfBoth> namesakesBefore(const TwoNetworks& networks, const ComparePair& pair, ValueId place);
+
+/// Whole numbers or truth values, and the share of them that are others in the second file.
+struct OtherCounts {
+    ValueId shown; ///< of the float model as it is
+    double share = 0;
+};
+/// The first such value of which some are others though both files make it from the same reals by the same operators:
+/// the second file is given the first one's reals, so that no rounding turns them. Nothing where all are the same, or
+/// cannot be told.
+std::optional<OtherCounts> otherCounts(
+    const TwoNetworks& networks, const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work);
 
 } // namespace qs

@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/explained.h"
 #include "core/analysis/bypass/network_run.h"
+#include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/bypass/rounded_weights.h"
 #include "core/analysis/bypass/stored_weights.h"
 #include "core/analysis/rounding/attribute_differences.h"
@@ -29,48 +30,8 @@ constexpr double kMargin = 3, kMarginOfFew = 6;
 constexpr int64_t kFew = 64;
 /// A tenth of what is apart at the output is not the reason for it.
 constexpr double kLittle = 10;
-/// A value that is zero in one file may be so small in the other, by its root mean square.
-constexpr double kZero = 1e-6;
-
-size_t finiteCount(const std::vector<float>& x)
-{
-    return size_t(std::ranges::count_if(x, [](float v) { return std::isfinite(v); }));
-}
-
-/// 0 for inner values of different sizes: not the same tensor to begin with.
-double distanceOf(const Tensor& a, const Tensor& b, bool output)
-{
-    if (a.count() != b.count())
-        return output ? HUGE_VAL : 0;
-    const std::vector<float> x = toFloats(a), y = toFloats(b);
-    const double distance = relativeDistance(x, y);
-    if (std::isfinite(distance))
-        return finiteCount(x) > 0 && finiteCount(y) == 0 ? HUGE_VAL : distance;
-    double squares = 0;
-    for (const float v : y)
-        squares += std::isfinite(v) ? double(v) * v : 0;
-    return squares <= kZero * kZero * double(y.size()) ? 0 : distance;
-}
-
-/// Numbers that have none in another tensor.
-struct Lost {
-    uint64_t elements = 0;
-    double largest = 0; ///< absolute
-};
-
-Lost lostBy(const Tensor& a, const Tensor& b)
-{
-    Lost lost;
-    if (a.count() != b.count())
-        return lost;
-    const std::vector<float> x = toFloats(a), y = toFloats(b);
-    for (size_t i = 0; i < x.size(); ++i)
-        if (std::isfinite(x[i]) && !std::isfinite(y[i])) {
-            ++lost.elements;
-            lost.largest = std::max(lost.largest, std::fabs(double(x[i])));
-        }
-    return lost;
-}
+/// So many times what rounding the weights explains is another network, though some weights have no partner.
+constexpr double kFarBeyond = 10;
 
 /// The first tells more than the second. Of two overflows the second stays.
 bool tellsMore(const NetworkDistance& a, const NetworkDistance& b)
@@ -95,6 +56,9 @@ public:
         , m_work(work)
     {
     }
+
+    /// What else may be between them, relatively, beside rounding to their precision.
+    void allow(double room) { m_room = room; }
 
     /// On the one that tells most; samples are run up to the first that shows other networks.
     Result<NetworkDistance> compare(const std::vector<ProofSample>& samples)
@@ -197,7 +161,7 @@ private:
             return (x.ok() ? y : x).issue();
         std::vector<double> found;
         for (size_t i = 0; i < values.size(); ++i) {
-            found.push_back(distanceOf((*x)[i], (*y)[i], outputs));
+            found.push_back(distanceBetween((*x)[i], (*y)[i], outputs));
             m_counts.push_back((*x)[i].count());
             m_sameSize.push_back((*x)[i].count() == (*y)[i].count());
             m_lost.push_back(lostBy((*x)[i], (*y)[i]));
@@ -217,10 +181,11 @@ private:
                 continue;
             NetworkDistance here;
             here.worstOutput = { outputs[i].shown, apart[i] };
+            const double margin = m_counts[i] < kFew ? kMarginOfFew : kMargin;
+            here.tolerance = std::max(kSameNetwork, margin * m_room);
             if (!m_explained.empty()) {
-                const double margin = m_counts[i] < kFew ? kMarginOfFew : kMargin;
                 here.explained = m_explained[i];
-                here.tolerance = std::max(kSameNetwork, margin * m_explained[i]);
+                here.tolerance = std::max(here.tolerance, margin * m_explained[i]);
                 here.hidden = !here.apart() && here.tolerance > widest && apart[i] > kSameNetwork;
             }
             auto& worst = handedOn ? state : result;
@@ -238,6 +203,7 @@ private:
     const PrecisionStep& m_step;
     const WorkContext& m_work;
     const std::vector<Tensor>* m_inputs = nullptr; ///< of the sample that is looked at
+    double m_room = 0;
     std::vector<double> m_explained; ///< by output: what rounding explains; of the sample that it was asked for last
     std::vector<int64_t> m_counts; ///< elements of what was compared last
     std::vector<bool> m_sameSize; ///< of the same, in both files
@@ -255,10 +221,10 @@ NetworkDistance withinRounding(
     return here;
 }
 
-/// Finds the distances of a proof, and the reason where there are none.
-class Prover {
+/// Runs of a proof.
+class ProofRuns {
 public:
-    Prover(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
+    ProofRuns(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
         : m_pair(pair)
         , m_samples(samples)
         , m_work(work)
@@ -266,10 +232,118 @@ public:
     {
     }
 
+    /// Whichever weights they have, and whichever activations their ranges stand for, far more is between the files
+    /// than rounding the weights explains: that some have no partner is not the reason. With the float model's weights
+    /// where they have one the place is told best.
+    std::optional<NetworkDistance> farBeyondRounding(const PrecisionStep& step) const
+    {
+        const auto room = roundingOfWeights(step);
+        if (!room || !std::isfinite(*room))
+            return std::nullopt;
+        std::optional<NetworkDistance> least;
+        for (const BypassedRanges ranges : { BypassedRanges::AsPaired, BypassedRanges::AsStored })
+            for (const bool own : { true, false }) {
+                const auto bypassed
+                    = own ? bypassWithOwnConstants(m_pair, m_pairs, ranges) : bypassQuantizers(m_pair, m_pairs, ranges);
+                if (!bypassed.ok())
+                    return std::nullopt;
+                NetworkComparer here = comparer({ m_pair.floatPlan, bypassed->plan }, step);
+                here.allow(*room);
+                const auto found = here.compare(m_samples);
+                if (!found.ok() || found->overflow || !found->apart()
+                    || found->worstOutput.distance < kFarBeyond * *room)
+                    return std::nullopt;
+                if (!own && (!least || found->worstOutput.distance < least->worstOutput.distance))
+                    least = *found;
+            }
+        return least;
+    }
+
+    /// What rounding moves the outputs by, relatively: of the float model's weights, and of those without a partner.
+    std::optional<double> roundingOfWeights(const PrecisionStep& step) const
+    {
+        const auto rounded = withRoundedWeights(m_pair);
+        const auto plain = bypassQuantizers(m_pair, m_pairs),
+                   moved = bypassDisturbed(m_pair, m_pairs, BypassedRanges::AsPaired);
+        if (!rounded.ok() || !plain.ok() || !moved.ok())
+            return std::nullopt;
+        std::vector<std::string> names;
+        for (const ValueOfBoth& out : comparableOutputs({ m_pair.floatPlan, plain->plan }, m_pair))
+            names.push_back(plain->plan->graph().value(out.b).name);
+        double most = 0;
+        for (const ProofSample& sample : m_samples) {
+            const auto ofPaired = comparer({ m_pair.floatPlan, *rounded }, step).compare(sample);
+            if (!ofPaired.ok())
+                return std::nullopt;
+            const auto y = realsOf(plain->plan, names, sample), z = realsOf(moved->plan, names, sample);
+            double ofOwn = 0;
+            for (size_t i = 0; i < names.size(); ++i)
+                ofOwn = std::max(ofOwn, y[i].size() == z[i].size() ? relativeDistance(y[i], z[i]) : HUGE_VAL);
+            most = std::max(most, ofPaired->worstOutput.distance + ofOwn);
+        }
+        return most;
+    }
+
+    /// Whole numbers have to be the same where the reals that they are made from are.
+    std::optional<NetworkDistance> otherCountsOf() const
+    {
+        const auto bypassed = bypassQuantizers(m_pair, m_pairs);
+        for (size_t i = 0; bypassed.ok() && i < m_samples.size(); ++i) {
+            const auto other = otherCounts({ m_pair.floatPlan, bypassed->plan }, m_pair, m_samples[i].inputs, m_work);
+            if (!other)
+                continue;
+            NetworkDistance here { .worstOutput = { other->shown, other->share }, .tolerance = 0 };
+            here.counted = true;
+            here.sample = m_samples[i].number;
+            return here;
+        }
+        return std::nullopt;
+    }
+
+    /// By name; empty where a value cannot be run, or holds no reals.
+    std::vector<std::vector<float>> realsOf(
+        const std::shared_ptr<const Plan>& plan, const std::vector<std::string>& names, const ProofSample& sample) const
+    {
+        std::vector<ValueId> ids;
+        std::vector<size_t> places;
+        for (size_t i = 0; i < names.size(); ++i)
+            if (const ValueId id = plan->graph().findValue(names[i]);
+                id.valid() && !plan->blocked(id) && isFloat(plan->facts().of(id).dtype)) {
+                ids.push_back(id);
+                places.push_back(i);
+            }
+        std::vector<std::vector<float>> reals(names.size());
+        const auto found = runNetwork(plan, m_pair.floatPlan, ids, sample.inputs, m_work);
+        for (size_t i = 0; found.ok() && i < ids.size(); ++i)
+            reals[places[i]] = toFloats((*found)[i]);
+        return reals;
+    }
+
+    NetworkComparer comparer(TwoNetworks networks, const PrecisionStep& step) const
+    {
+        return NetworkComparer(std::move(networks), m_pair, m_pairs, step, m_work);
+    }
+
+protected:
+    const ComparePair& m_pair;
+    const std::vector<ProofSample>& m_samples;
+    const WorkContext& m_work;
+    const std::vector<PairPlan> m_pairs;
+};
+
+/// Finds the distances of a proof, and the reason where there are none.
+class Prover : ProofRuns {
+public:
+    Prover(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
+        : ProofRuns(pair, samples, work)
+    {
+    }
+
     NetworkProof prove()
     {
         m_proof.step = precisionStep(m_pair);
-        m_proof.otherFunctions = functionDifferences(m_pair);
+        for (FunctionDifference& other : functionDifferences(m_pair))
+            m_proof.otherFunctions.push_back(std::move(other.text));
         const bool same
             = tryAsWritten() || tryFloatWeights(BypassedRanges::AsPaired) || tryFloatWeights(BypassedRanges::AsStored);
         if (!same && m_pair.quantizedReference) { // it keeps its quantizers, which may hold its activations
@@ -280,7 +354,11 @@ public:
             const bool stored = !tryFloatConstants() && tryStoredWeights();
             if (!stored || m_proof.withFloatWeights) // weights may be other ones, too, or make up for each other
                 tryOwnConstants();
+            if (!m_proof.unpaired.empty() && !m_proof.same() && !m_proof.withFloatWeights && !m_proof.withStoredWeights)
+                m_proof.withFloatWeights = farBeyondRounding(m_proof.step);
         }
+        compareCounts();
+        m_proof.untested = m_issue.has_value();
         if (m_issue)
             m_proof.reason = issueText(*m_issue);
         if (m_tooWide)
@@ -289,8 +367,8 @@ public:
                                "its size, which hides what else differs",
                     m_issue ? "; " : "", *m_tooWide);
         if (!m_proof.same())
-            for (std::string& text : attributeDifferences(m_pair, AttributeKind::Shapes))
-                m_proof.otherFunctions.push_back(std::move(text));
+            for (FunctionDifference& other : attributeDifferences(m_pair, AttributeKind::Shapes))
+                m_proof.otherFunctions.push_back(std::move(other.text));
         return std::move(m_proof);
     }
 
@@ -316,14 +394,15 @@ private:
             return keep(bypassed.issue());
         const auto found = compare({ m_pair.floatPlan, bypassed->plan });
         // Constants that are stored without loss, as those of a Gelu, do without a partner.
-        if (bypassed->ownConstants > 0 && found.ok() && !found->same())
+        if (!bypassed->own.empty() && found.ok() && !found->same())
             if (const auto within = withinOwnRounding(bypassed->plan, ranges)) {
                 m_proof.withFloatWeights = *within;
                 return true;
             }
-        if (bypassed->ownConstants > 0 && !(found.ok() && found->same()))
-            return keep(badInput(
-                std::to_string(bypassed->ownConstants) + " stored weights have no partner in the float model"));
+        if (!bypassed->own.empty() && !(found.ok() && found->same())) {
+            m_proof.unpaired = bypassed->own;
+            return keep(badInput(unpairedText(bypassed->own)));
+        }
         if (!found.ok())
             return keep(found.issue());
         if (found->same() || !m_proof.withFloatWeights)
@@ -381,7 +460,7 @@ private:
         if (std::ranges::none_of(m_proof.step.roundings, [](const WeightRounding& r) { return !r.precision; }))
             return false;
         const auto bypassed = bypassWithFloatConstants(m_pair, m_pairs, m_proof.step.roundings);
-        if (!bypassed.ok() || bypassed->ownConstants > 0)
+        if (!bypassed.ok() || !bypassed->own.empty())
             return false;
         const auto found = compare({ m_pair.floatPlan, bypassed->plan });
         if (!found.ok() || !found->same() || !m_proof.withFloatWeights)
@@ -419,25 +498,6 @@ private:
         return least;
     }
 
-    /// By name; empty where a value cannot be run, or holds no reals.
-    std::vector<std::vector<float>> realsOf(
-        const std::shared_ptr<const Plan>& plan, const std::vector<std::string>& names, const ProofSample& sample) const
-    {
-        std::vector<ValueId> ids;
-        std::vector<size_t> places;
-        for (size_t i = 0; i < names.size(); ++i)
-            if (const ValueId id = plan->graph().findValue(names[i]);
-                id.valid() && !plan->blocked(id) && isFloat(plan->facts().of(id).dtype)) {
-                ids.push_back(id);
-                places.push_back(i);
-            }
-        std::vector<std::vector<float>> reals(names.size());
-        const auto found = runNetwork(plan, m_pair.floatPlan, ids, sample.inputs, m_work);
-        for (size_t i = 0; found.ok() && i < ids.size(); ++i)
-            reals[places[i]] = toFloats((*found)[i]);
-        return reals;
-    }
-
     bool tryStoredWeights()
     {
         const auto stored = bypassWithStoredWeights(m_pair, m_pairs);
@@ -456,8 +516,8 @@ private:
         const auto rounded = bypassed.ok() ? withRoundedWeights(m_pair) : bypassed.issue();
         if (!rounded.ok())
             return;
-        NetworkComparer own = comparer({ m_pair.floatPlan, bypassed->plan });
-        NetworkComparer weights = comparer({ m_pair.floatPlan, *rounded });
+        NetworkComparer own = comparer({ m_pair.floatPlan, bypassed->plan }, m_proof.step);
+        NetworkComparer weights = comparer({ m_pair.floatPlan, *rounded }, m_proof.step);
         std::optional<NetworkDistance> worst, widest;
         for (const ProofSample& sample : m_samples) {
             const auto explained = weights.compare(sample), found = own.compare(sample);
@@ -481,14 +541,21 @@ private:
             m_tooWide = widest->tolerance;
     }
 
-    NetworkComparer comparer(TwoNetworks networks) const
+    /// What reals are apart by tells more.
+    void compareCounts()
     {
-        return NetworkComparer(std::move(networks), m_pair, m_pairs, m_proof.step, m_work);
+        const auto apart = [](const std::optional<NetworkDistance>& d) { return d && d->apart(); };
+        if (!m_proof.same() && (apart(m_proof.withFloatWeights) || apart(m_proof.withStoredWeights)))
+            return;
+        if (const auto here = otherCountsOf()) {
+            m_proof.withFloatWeights = m_proof.withStoredWeights = here;
+            m_proof.withFloatConstants = m_proof.withActivations = m_proof.rearranged = {};
+        }
     }
 
     Result<NetworkDistance> compare(TwoNetworks networks) const
     {
-        return comparer(std::move(networks)).compare(m_samples);
+        return comparer(std::move(networks), m_proof.step).compare(m_samples);
     }
 
     bool keep(const Issue& issue)
@@ -498,10 +565,6 @@ private:
         return false;
     }
 
-    const ComparePair& m_pair;
-    const std::vector<ProofSample>& m_samples;
-    const WorkContext& m_work;
-    const std::vector<PairPlan> m_pairs;
     NetworkProof m_proof;
     std::optional<Issue> m_issue; ///< the first
     std::optional<double> m_tooWide; ///< tolerance of a proof with own weights

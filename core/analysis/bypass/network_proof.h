@@ -44,6 +44,8 @@ struct NetworkDistance {
     /// What rounding to the files' lowest precision moves this output by; nothing where it was not asked for.
     std::optional<double> explained {};
     bool hidden = false; ///< within a tolerance that is too wide to show anything
+    /// The distance is the share of whole numbers that are others, though both files make them from the same reals.
+    bool counted = false;
     uint64_t sample = 0; ///< number of the sample among all
     bool apart() const { return worstOutput.distance > tolerance; }
     bool same() const { return !apart() && !hidden; }
@@ -54,6 +56,13 @@ struct NetworkDistance {
 struct ProofSample {
     std::vector<Tensor> inputs; ///< of one sample, in the float graph's order
     size_t number = 0; ///< among all samples
+};
+
+/// An operator of the quantized file that computes another function than the float model's, and what that does.
+struct ChangedFunction {
+    std::string text; ///< a sentence without a full stop
+    std::string node, tensor; ///< of the float model
+    double effect = 0; ///< what the float model's outputs move by, relatively, with this function in its place
 };
 
 /// What the two files compute without quantizers: the same only where they do so on each sample.
@@ -83,6 +92,10 @@ struct NetworkProof {
         return is(withFloatWeights) || is(withStoredWeights) || is(withFloatConstants) || is(rearranged);
     }
     std::string reason; ///< why one of both, or both, are not there; a sentence without a full stop
+    bool untested = false; ///< the reason is not only that rounding hides what else differs
+    std::vector<std::string> unpaired; ///< stored weights without a partner, names of the quantized file
+    std::vector<ChangedFunction> changed; ///< those whose effect was measured, the largest first
+    std::string exchanged; ///< which inputs or outputs stand in each other's place, a sentence; empty: none
 };
 
 /// Runs the bypassed file (see bypass.h) and the float model on these samples, at least one, both with the float

@@ -74,6 +74,38 @@ Result<std::vector<Tensor>> runNetwork(const std::shared_ptr<const Plan>& plan,
     return found;
 }
 
+Result<std::vector<Tensor>> runNetworkFrom(const std::shared_ptr<const Plan>& plan,
+    const std::shared_ptr<const Plan>& floatPlan, const std::map<ValueId, Tensor>& given,
+    const std::vector<ValueId>& values, const std::vector<Tensor>& inputs, const WorkContext& work)
+{
+    std::vector<ValueId> kept = values; // what is given has to be a value of its own, not one inside a fused step
+    for (const auto& [id, value] : given)
+        kept.push_back(id);
+    QS_TRY(const auto schedule, Schedule::make(plan, { kept, {} }));
+    BufferPool pool(work.memoryBytes());
+    Execution run(schedule, pool);
+    QS_CHECK(run.bind(FedModel { CarriedState(plan), CarriedState(floatPlan) }.inputs(inputs)));
+    while (!run.finished()) {
+        if (work.cancel.cancelled())
+            return cancelled();
+        QS_CHECK(run.step(&work.cancel));
+        for (const ValueId out : schedule->tasks()[run.position() - 1].outputs) {
+            const auto it = given.find(out);
+            if (it == given.end() || !run.has(out))
+                continue;
+            const Tensor& own = run.get(out);
+            if (own.dtype() != it->second.dtype() || own.shape() != it->second.shape()
+                || own.layout() != it->second.layout())
+                return badInput("a value has another type or size than the one that is to take its place");
+            run.set(out, it->second);
+        }
+    }
+    std::vector<Tensor> found;
+    for (const ValueId id : values)
+        found.push_back(run.get(id));
+    return found;
+}
+
 Result<std::shared_ptr<const Plan>> withConstants(const Plan& plan, const OnValue& made)
 {
     GraphDraft draft(std::make_shared<const Model>(plan.model()));

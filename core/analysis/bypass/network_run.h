@@ -6,6 +6,7 @@
 #include "core/engine/plan/plan.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,12 @@ using OnValue = std::function<Tensor(const Tensor& value, uint32_t number)>;
 Result<std::vector<Tensor>> runNetwork(const std::shared_ptr<const Plan>& plan,
     const std::shared_ptr<const Plan>& floatPlan, const std::vector<ValueId>& values, const std::vector<Tensor>& inputs,
     const WorkContext& work, const OnValue& onValue = {});
+
+/// The same with reals of `given` in place of what it makes itself of these values. Where one of them has another type
+/// or size here, it cannot be run.
+Result<std::vector<Tensor>> runNetworkFrom(const std::shared_ptr<const Plan>& plan,
+    const std::shared_ptr<const Plan>& floatPlan, const std::map<ValueId, Tensor>& given,
+    const std::vector<ValueId>& values, const std::vector<Tensor>& inputs, const WorkContext& work);
 
 /// The same network with other constants, those of subgraphs included; `number` counts them.
 Result<std::shared_ptr<const Plan>> withConstants(const Plan& plan, const OnValue& made);

@@ -117,7 +117,7 @@ BypassedRun bypassed(
     auto run = sketchRun(plan, pair.floatPlan, samples, work);
     if (!run)
         return {};
-    return { plan, std::move(*run), builder.ownConstants() > 0 ? kStoredWeights : kPrecision };
+    return { plan, std::move(*run), builder.ownConstants().empty() ? kPrecision : kStoredWeights };
 }
 
 bool agree(const std::vector<OutputPair>& outputs, const ValueEvidence& evidence)

@@ -2,6 +2,7 @@
 #include "core/analysis/lockstep/proof_samples.h"
 
 #include "core/analysis/bypass/restored_activations.h"
+#include "core/analysis/lockstep/changed_functions.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -175,7 +176,12 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     QS_TRY(std::vector<ProofSample> samples, proofSamples(measured, feeds, feed));
     for (ProofSample& sample : samples)
         sample.inputs = before.inputs(sample.inputs);
-    measured.proof = proveNetwork(pair, samples, work);
+    NetworkProof proof = proveNetwork(pair, samples, work);
+    if (!pair.quantizedReference)
+        measureChangedFunctions(pair, samples, work, proof);
+    if (!pair.quantizedReference && !proof.same())
+        proof.exchanged = exchangedEnds(pair, samples.front(), work);
+    measured.proof = std::move(proof);
     measured.restored = restoredOutput(pair, measured.pairs, samples.front().inputs, work);
     return {};
 }

@@ -37,6 +37,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
     stream.item(d.tolerance);
     archiveOptional(stream, d.explained, [&](auto& explained) { stream.item(explained); });
     stream.item(d.hidden);
+    stream.item(d.counted);
     stream.item(d.sample);
 }
 
@@ -52,6 +53,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionS
         stream.item(r.node);
         archiveOptional(stream, r.precision, [&](auto& precision) { stream.item(precision); });
         stream.item(r.distance);
+        stream.item(r.zeros);
         stream.item(r.onGrid);
     }
 }
@@ -69,6 +71,18 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     for (auto& text : proof.otherFunctions)
         stream.item(text);
     stream.item(proof.reason);
+    stream.item(proof.untested);
+    stream.size(proof.unpaired, kLeastBytes);
+    for (auto& name : proof.unpaired)
+        stream.item(name);
+    stream.size(proof.changed, 4 * kLeastBytes);
+    for (auto& c : proof.changed) {
+        stream.item(c.text);
+        stream.item(c.node);
+        stream.item(c.tensor);
+        stream.item(c.effect);
+    }
+    stream.item(proof.exchanged);
 }
 
 /// The reader takes any number for a value, and for a precision.

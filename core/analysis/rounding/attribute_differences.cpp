@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/attribute_differences.h"
 
-#include "core/analysis/pairs/node_partners.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +12,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace qs {
@@ -53,6 +54,7 @@ constexpr std::array kLooked {
     Looked { "smooth_softmax", kNumbers, Missing::Zero },
     Looked { "unidirectional", kNumbers, Missing::Zero },
     Looked { "is_causal", kNumbers, Missing::Zero },
+    Looked { "center_point_box", kNumbers, Missing::Zero },
     Looked { "num_heads", kNumbers },
     Looked { "kv_num_heads", kNumbers },
     Looked { "linear_before_reset", kNumbers, Missing::Zero },
@@ -174,10 +176,12 @@ public:
         return m_partners.of(quantNode);
     }
 
-    void compare(NodeId floatNode, NodeId quantNode, AttributeKind kind, std::vector<std::string>& found) const
+    void compare(NodeId floatNode, NodeId quantNode, AttributeKind kind, std::vector<FunctionDifference>& found) const
     {
         const Node &f = m_pair.floatPlan->graph().node(floatNode), &q = m_pair.quantPlan->graph().node(quantNode);
         const bool alike = floatOpType(q) == floatOpType(f);
+        if (alike && kind == AttributeKind::Numbers)
+            compareConstants(floatNode, quantNode, found);
         if ((f.attributes.empty() && q.attributes.empty()) || (!alike && !normalizeAlike(f, q)))
             return;
         for (const Looked& looked : kLooked) {
@@ -197,12 +201,34 @@ public:
                 continue;
             if (isSame(looked, given, other))
                 continue;
-            found.push_back(fmt::format("{} '{}' has {} {}, in the float model {}", q.opType, q.name, looked.name,
-                textOf(own ? given : other), textOf(own ? other : given)));
+            found.push_back({ fmt::format("{} '{}' has {} {}, in the float model {}", q.opType, q.name, looked.name,
+                                  textOf(own ? given : other), textOf(own ? other : given)),
+                floatNode, quantNode, std::string(looked.name) });
         }
     }
 
 private:
+    /// Thresholds that are inputs.
+    void compareConstants(NodeId floatNode, NodeId quantNode, std::vector<FunctionDifference>& found) const
+    {
+        constexpr std::array<std::string_view, 3> kThresholds { "max_output_boxes_per_class", "iou_threshold",
+            "score_threshold" };
+        constexpr size_t kFirstSlot = 2;
+        const Node &f = m_pair.floatPlan->graph().node(floatNode), &q = m_pair.quantPlan->graph().node(quantNode);
+        for (size_t i = 0; f.opType == "NonMaxSuppression" && i < kThresholds.size(); ++i) {
+            const size_t slot = kFirstSlot + i;
+            const Tensor* theirs = f.hasInput(slot) ? m_pair.floatPlan->constant(f.inputs[slot]) : nullptr;
+            const Tensor* own = q.hasInput(slot) ? m_pair.quantPlan->constant(q.inputs[slot]) : nullptr;
+            if (!theirs || !own || theirs->count() != 1 || own->count() != 1)
+                continue;
+            const double x = toDoubles(*theirs)[0], y = toDoubles(*own)[0];
+            if (std::fabs(x - y) > kSameNumber * std::max(std::fabs(x), std::fabs(y)))
+                found.push_back({ fmt::format("{} '{}' has {} {:.4g}, in the float model {:.4g}", q.opType, q.name,
+                                      kThresholds[i], y, x),
+                    floatNode, quantNode, {} });
+        }
+    }
+
     /// One adds before it normalizes, too.
     static bool normalizeAlike(const Node& f, const Node& q)
     {
@@ -268,14 +294,81 @@ private:
     }
 
     const ComparePair& m_pair;
-    const NodePartners m_partners;
+    const FunctionPartners m_partners;
 };
 
 } // namespace
 
-std::vector<std::string> attributeDifferences(const ComparePair& pair, AttributeKind kind, NodeId floatNode)
+namespace {
+
+/// The value that a quantizer is given, its codes, and what becomes of them.
+std::vector<ValueId> formsOf(const Quantizer& quantizer, const Graph& graph)
 {
-    std::vector<std::string> found;
+    std::vector<ValueId> forms { quantizer.real, quantizer.codes, quantizer.dequantized };
+    for (const NodeId id : quantizer.dequantize)
+        forms.push_back(graph.node(id).outputs[0]);
+    return forms;
+}
+
+} // namespace
+
+void FunctionPartners::addReaders(const std::vector<Use>& floatUses, const std::vector<ValueId>& quantValues)
+{
+    const Graph &f = m_pair.floatPlan->graph(), &q = m_pair.quantPlan->graph();
+    std::map<std::string, std::vector<NodeId>> theirs, own;
+    const auto add = [](std::map<std::string, std::vector<NodeId>>& byType, const Graph& graph, const Use& use) {
+        auto& nodes = byType[floatOpType(graph.node(use.node))];
+        if (std::ranges::find(nodes, use.node) == nodes.end())
+            nodes.push_back(use.node);
+    };
+    for (const Use& use : floatUses)
+        if (use.node.valid())
+            add(theirs, f, use);
+    std::set<ValueId> seen;
+    for (const ValueId value : quantValues)
+        if (value.valid() && seen.insert(value).second)
+            for (const Use& use : q.value(value).uses)
+                if (use.node.valid() && !m_pair.quantView->isPlumbing(use.node))
+                    add(own, q, use);
+    for (const auto& [type, nodes] : own)
+        if (const auto it = theirs.find(type); it != theirs.end() && nodes.size() == 1 && it->second.size() == 1)
+            m_readers.try_emplace(nodes[0], it->second[0]);
+}
+
+FunctionPartners::FunctionPartners(const ComparePair& pair)
+    : m_pair(pair)
+    , m_partners(pair)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    const auto& quantizers = pair.quantView->quantizers();
+    for (const ValuePair& value : pair.alignment->values) {
+        std::vector<ValueId> same { value.quantValue };
+        if (value.quantizer && *value.quantizer < quantizers.size())
+            same = formsOf(quantizers[*value.quantizer], q);
+        for (const ValueId made : same)
+            if (made.valid() && q.value(made).producer.valid() && f.value(value.floatValue).producer.valid()
+                && !pair.quantView->isPlumbing(q.value(made).producer))
+                m_any.try_emplace(q.value(made).producer, f.value(value.floatValue).producer);
+        addReaders(f.value(value.floatValue).uses, same);
+    }
+}
+
+NodeId FunctionPartners::of(NodeId quantNode) const
+{
+    const NodeId known = m_partners.of(quantNode);
+    const auto it = m_readers.find(quantNode);
+    return known.valid() || it == m_readers.end() ? known : it->second;
+}
+
+NodeId FunctionPartners::ofAny(NodeId quantNode) const
+{
+    const auto it = m_any.find(quantNode);
+    return it == m_any.end() ? of(quantNode) : it->second;
+}
+
+std::vector<FunctionDifference> attributeDifferences(const ComparePair& pair, AttributeKind kind, NodeId floatNode)
+{
+    std::vector<FunctionDifference> found;
     const AttributeComparer comparer(pair);
     for (size_t n = 0; n < pair.quantPlan->graph().nodes().size(); ++n)
         if (const NodeId partner = comparer.partnerOf(NodeId(n));

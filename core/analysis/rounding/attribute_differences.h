@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/pairs/compare_pair.h"
+#include "core/analysis/pairs/node_partners.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace qs {
@@ -13,8 +14,31 @@ enum class AttributeKind {
     Shapes, ///< axes, kernels, paddings: where a file folds a node into another they differ in one function, too
 };
 
-/// Attributes in which nodes of the quantized file are not as the float model's nodes that they stand for: a sentence
-/// each, without a full stop. `floatNode`: only of those that stand for this one; invalid: of all.
-std::vector<std::string> attributeDifferences(const ComparePair& pair, AttributeKind kind, NodeId floatNode = {});
+/// A node of the quantized file that computes another function than the float model's.
+struct FunctionDifference {
+    std::string text; ///< a sentence without a full stop
+    NodeId floatNode {}, quantNode {}; ///< invalid where more than one node does it
+    std::string attribute {}; ///< by it alone; empty: by its operator, or by a constant
+};
+
+/// The node of the float model that a node of the quantized file stands for: of pairs, by its name, or as the only one
+/// of its kind that reads a paired value.
+class FunctionPartners {
+public:
+    explicit FunctionPartners(const ComparePair& pair);
+    NodeId of(NodeId quantNode) const; ///< of the same operator
+    NodeId ofAny(NodeId quantNode) const; ///< it may be another operator
+private:
+    void addReaders(const std::vector<Use>& floatUses, const std::vector<ValueId>& quantValues);
+    const ComparePair& m_pair;
+    const NodePartners m_partners;
+    std::unordered_map<NodeId, NodeId> m_any; ///< float node by quantized node, by pairs of what they make
+    std::unordered_map<NodeId, NodeId> m_readers; ///< the same, by pairs of what they read
+};
+
+/// Attributes, and constants that take the place of such, in which nodes of the quantized file are not as the float
+/// model's nodes that they stand for. `floatNode`: only of those that stand for this one; invalid: of all.
+std::vector<FunctionDifference> attributeDifferences(
+    const ComparePair& pair, AttributeKind kind, NodeId floatNode = {});
 
 } // namespace qs

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/function_differences.h"
 
-#include "core/analysis/pairs/node_partners.h"
-#include "core/analysis/rounding/attribute_differences.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
@@ -45,7 +43,7 @@ bool isStepOfGelu(const Plan& plan, const Node& tanh)
 size_t count(const Graph& graph, auto&& fits) { return size_t(std::ranges::count_if(graph.nodes(), fits)); }
 
 /// One file has more Gelus by Tanh, and so many fewer by Erf than the other.
-void findGelus(const Plan& floatPlan, const Plan& quantPlan, std::vector<std::string>& found)
+void findGelus(const Plan& floatPlan, const Plan& quantPlan, std::vector<FunctionDifference>& found)
 {
     const Graph &f = floatPlan.graph(), &q = quantPlan.graph();
     const auto byTanh = [](const Plan& plan) {
@@ -56,13 +54,13 @@ void findGelus(const Plan& floatPlan, const Plan& quantPlan, std::vector<std::st
     const auto node = std::ranges::find_if(q.nodes(), isGeluByTanh);
     if (node != q.nodes().end() && tanhThere > tanh && exact > exactThere)
         found.push_back(
-            fmt::format("{} '{}' computes Gelu by Tanh, an approximation; the float model computes it by Erf",
-                node->opType, node->name));
+            { fmt::format("{} '{}' computes Gelu by Tanh, an approximation; the float model computes it by Erf",
+                node->opType, node->name) });
     const auto other = std::ranges::find_if(q.nodes(), isGeluByErf);
     if (other != q.nodes().end() && tanh > tanhThere && exactThere > exact)
         found.push_back(
-            fmt::format("{}{} '{}' computes Gelu by Erf; the float model computes it by Tanh, an approximation",
-                exact > 0 ? "among others, " : "", other->opType, other->name));
+            { fmt::format("{}{} '{}' computes Gelu by Erf; the float model computes it by Tanh, an approximation",
+                exact > 0 ? "among others, " : "", other->opType, other->name) });
 }
 
 /// Activations that exporters put in place of each other: alike, but not the same.
@@ -71,33 +69,34 @@ constexpr std::array<std::string_view, 14> kActivations { "Sigmoid", "HardSigmoi
 
 bool isOneOf(const std::string& type) { return std::ranges::find(kActivations, type) != kActivations.end(); }
 
-void findActivations(const ComparePair& pair, std::vector<std::string>& found)
+void findActivations(const ComparePair& pair, std::vector<FunctionDifference>& found)
 {
     const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
-    const NodePartners partners(pair);
+    const FunctionPartners partners(pair);
     std::map<std::string_view, NodeId> named; // what is said of it may be made in two steps, and have no pair
     for (size_t n = 0; n < f.nodes().size(); ++n)
         if (!f.nodes()[n].name.empty())
             named.emplace(f.nodes()[n].name, NodeId(n));
     for (size_t n = 0; n < q.nodes().size(); ++n) {
-        NodeId partner = partners.of(NodeId(n));
+        NodeId partner = partners.ofAny(NodeId(n));
         if (const auto same = named.find(q.nodes()[n].name); !partner.valid() && same != named.end())
             partner = same->second;
         const std::string type = floatOpType(q.nodes()[n]);
         if (partner.valid() && f.node(partner).opType != type && isOneOf(type) && isOneOf(f.node(partner).opType))
             found.push_back(
-                fmt::format("'{}' is a {}, in the float model a {}", q.nodes()[n].name, type, f.node(partner).opType));
+                { fmt::format("'{}' is a {}, in the float model a {}", q.nodes()[n].name, type, f.node(partner).opType),
+                    partner, NodeId(n) });
     }
 }
 
 } // namespace
 
-std::vector<std::string> functionDifferences(const ComparePair& pair)
+std::vector<FunctionDifference> functionDifferences(const ComparePair& pair)
 {
-    std::vector<std::string> found;
+    std::vector<FunctionDifference> found;
     findGelus(*pair.floatPlan, *pair.quantPlan, found);
-    for (std::string& text : attributeDifferences(pair, AttributeKind::Numbers))
-        found.push_back(std::move(text));
+    for (FunctionDifference& other : attributeDifferences(pair, AttributeKind::Numbers))
+        found.push_back(std::move(other));
     findActivations(pair, found);
     return found;
 }

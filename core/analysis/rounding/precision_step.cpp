@@ -209,8 +209,8 @@ private:
         if (precision)
             see(*precision, false, isRounded(to, from, *precision));
         m_step.roundings.push_back({ m_pair.floatPlan->graph().value(x).name, m_pair.quantPlan->graph().value(y).name,
-            node, precision, relativeDistance(from, to), !precision && isOnGrid(from, to, a->shape()),
-            differingRows(from, to, a->shape()) });
+            node, precision, relativeDistance(from, to), std::ranges::all_of(to, [](float v) { return v == 0; }),
+            !precision && isOnGrid(from, to, a->shape()), differingRows(from, to, a->shape()) });
     }
 
     const ComparePair& m_pair;

@@ -15,6 +15,7 @@ struct WeightRounding {
     std::string name, quantizedName, node; ///< names of the constant in both files; the float file's node
     std::optional<Precision> precision; ///< the other's values are these, rounded to it; nothing: other values
     double distance = 0; ///< relative, |w - w'| / |w|
+    bool zeros = false; ///< the quantized file's holds nothing else
     bool onGrid = false; ///< the quantized file's are the float model's, rounded to codes and stored as reals
     std::vector<int64_t> rows {}; ///< indices of the first axis that alone differ, where these are few
 

@@ -31,6 +31,10 @@ struct NetworkVerdict {
     bool lostConstants = false; ///< some are zeros in place of the float model's
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
+    bool untested = false; ///< it is not known, and not only since rounding hides what else differs
+    std::vector<std::string> unpaired {}; ///< stored weights without a partner
+    std::vector<ChangedFunction> changed {}; ///< operators of another function whose effect was measured
+    std::string exchanged {}; ///< which inputs or outputs stand in each other's place; empty: none
     std::string output {}, movedOutput {}; ///< names: the worst output, and the one that other constants move
     bool known() const { return reason.empty(); }
     bool same() const { return known() && distance.same(); }

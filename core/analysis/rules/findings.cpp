@@ -100,6 +100,10 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     if (!pair.quantView->quantizers().empty()) // of float16, say: nothing was meant to have them
         findLeftInFloat(c, found);
     findUnmatched(pair, found);
+    if (c.network && !c.network->exchanged.empty()) // pairs of weights and ranges are wrong then, not these
+        std::erase_if(found, [](const Finding& f) {
+            return f.rule == Rule::WeightsDiffer || f.rule == Rule::WrongBiasScale || f.rule == Rule::InputMismatch;
+        });
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
     });

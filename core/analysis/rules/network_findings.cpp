@@ -20,10 +20,15 @@ constexpr size_t kNamed = 3; ///< other functions that a summary names
 /// Constants that take away more than half of the output's noise power when they are the float model's are a fault.
 constexpr double kErrorWithoutThem = 0.7;
 constexpr double kSpoiled = 0.1; ///< error over signal, -20 dB
+constexpr double kUntestedDb = 20, kDecade = 10;
+/// Part of what is between the files that a cause makes alone.
+constexpr double kExplains = 0.3;
+constexpr double kBesideUnpaired = 0.8; ///< confidence
+/// What another function moves the output by: an error, worth telling of.
+constexpr double kWrongFunction = 0.01, kFelt = 1e-3;
 /// Weights that are further apart than the coarsest rounding explains.
 constexpr double kOtherWeight = 0.1;
 constexpr double kFarMore = 10; ///< times what rounding the weights may explain
-constexpr double kAllZeros = 1; ///< how far zeros are from any constant
 constexpr double kNothingLeft = 0.99; ///< so far from the float model's: no correction
 
 bool areRetrained(const Comparison& c)
@@ -85,33 +90,75 @@ std::vector<std::string> settingsAt(const ComparePair& pair, NodeId node)
 {
     if (!node.valid())
         return {};
-    std::vector<std::string> found = attributeDifferences(pair, AttributeKind::Numbers, node);
-    for (std::string& text : attributeDifferences(pair, AttributeKind::Shapes, node))
-        found.push_back(std::move(text));
+    std::vector<std::string> found;
+    for (const AttributeKind kind : { AttributeKind::Numbers, AttributeKind::Shapes })
+        for (FunctionDifference& other : attributeDifferences(pair, kind, node))
+            found.push_back(std::move(other.text));
     return found;
 }
 
 std::string offBy(const NetworkVerdict& verdict)
 {
     const double distance = verdict.distance.worstOutput.distance;
+    if (verdict.distance.counted)
+        return fmt::format(
+            "given the float model's own numbers, makes other whole numbers of them: {} of {} are others",
+            percentText(distance), verdict.output);
     return std::isfinite(distance)
         ? fmt::format("off by {:.2g} of the size of {}", distance, verdict.output)
         : "off in " + verdict.output + ", which has another shape or no finite numbers and cannot be compared";
+}
+
+/// The other function that explains what is between the files; null where none does.
+const ChangedFunction* causeOf(const NetworkVerdict& verdict)
+{
+    const double distance = verdict.distance.worstOutput.distance;
+    if (verdict.changed.empty())
+        return nullptr;
+    const ChangedFunction& first = verdict.changed.front();
+    return first.effect >= kExplains * std::min(distance, 1.0) ? &first : nullptr;
+}
+
+/// The other functions beside the one that is told of.
+std::string restOf(const NetworkVerdict& verdict, const ChangedFunction& told)
+{
+    std::vector<std::string> rest;
+    std::ranges::copy_if(
+        verdict.otherFunctions, std::back_inserter(rest), [&](const std::string& other) { return other != told.text; });
+    return rest.empty() ? std::string() : " " + upper(listed(rest)) + ".";
 }
 
 std::string summaryOf(
     const NetworkVerdict& verdict, const std::string& place, double there, const std::vector<std::string>& settings)
 {
     const NetworkDistance& d = verdict.distance;
-    std::string text = fmt::format("Without its quantizers and with the {} weights in both, the quantized file is {}.",
-        verdict.storedWeights ? "stored" : "float model's", offBy(verdict));
-    if (d.explained)
+    std::string text = d.counted ? fmt::format("The quantized file, {}.", offBy(verdict))
+                                 : fmt::format("Without its quantizers and with the {}, the quantized file is {}.",
+                                     !verdict.unpaired.empty() ? "float model's weights where they have a partner there"
+                                         : verdict.storedWeights ? "stored weights in both"
+                                                                 : "float model's weights in both",
+                                     offBy(verdict));
+    if (!verdict.unpaired.empty() && !d.counted)
+        text += fmt::format(
+            " Without one {}: {}. Rounding explains no more than {:.2g}: an operator is another one, or one "
+            "of these holds other values.",
+            verdict.unpaired.size() == 1 ? "is" : "are", listed(verdict.unpaired), d.tolerance);
+    if (d.explained && verdict.unpaired.empty())
         text += fmt::format(" Rounding to {} explains {:.2g}.", precisionName(verdict.step.precision), *d.explained);
     if (d.sample > 0)
         text += fmt::format(" So it is on sample {}.", d.sample);
-    text += d.mostFrom ? fmt::format(
-                " They part by {:.2g} before, most comes in at {} ({:.2g}).", d.firstApart->distance, place, there)
-                       : fmt::format(" They part at {} ({:.2g}).", place, there);
+    if (!verdict.exchanged.empty())
+        return text + " " + upper(verdict.exchanged) + ".";
+    const ChangedFunction* const cause = causeOf(verdict);
+    if (cause)
+        return text
+            + fmt::format(
+                " {}: this alone moves the float model's outputs by {:.2g}.", upper(cause->text), cause->effect)
+            + restOf(verdict, *cause);
+    text += d.counted ? fmt::format(" They part at {}.", place)
+        : d.mostFrom  ? fmt::format(
+               " They part by {:.2g} before, most comes in at {} ({:.2g}).", d.firstApart->distance, place, there)
+                     : fmt::format(" They part at {} ({:.2g}).", place, there);
     if (!settings.empty())
         text += " There " + listed(settings) + ".";
     text += otherWeights(verdict);
@@ -129,9 +176,17 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
         = distance.mostFrom ? *distance.mostFrom : distance.firstApart.value_or(distance.worstOutput);
     const bool lost = std::ranges::any_of(c.activations,
         [&](const ActivationRow& row) { return row.floatValue == place.floatValue && row.lostActivation.valid(); });
-    const ValueId value = lost ? place.floatValue : firstOfUnmatched(pair, place.floatValue);
+    const ChangedFunction* const cause = causeOf(*c.network);
+    const ValueId changed = cause ? graph.findValue(cause->tensor) : ValueId();
+    const ValueId value = changed.valid() ? changed
+        : lost                            ? place.floatValue
+                                          : firstOfUnmatched(pair, place.floatValue);
     Finding f = makeFinding(Rule::ModelsDiffer);
     f.tensor = graph.value(value).name;
+    if (!c.network->unpaired.empty())
+        f.confidence = kBesideUnpaired;
+    if (!c.network->exchanged.empty())
+        f.title = c.network->exchanged.starts_with("the inputs") ? "Inputs are exchanged" : "Outputs are exchanged";
     const NodeId producer = graph.value(value).producer;
     if (producer.valid())
         f.node = graph.node(producer).name;
@@ -193,13 +248,15 @@ std::string listOf(const std::vector<const WeightRounding*>& constants)
     return listed(names);
 }
 
-/// What other constants do to the output.
-std::string effectOf(const NetworkVerdict& verdict, const WeightRounding& furthest)
+/// What other constants do to the output; the furthest first.
+std::string effectOf(const NetworkVerdict& verdict, const std::vector<const WeightRounding*>& others)
 {
+    const auto zeros = std::ranges::find_if(others, &WeightRounding::zeros);
     if (verdict.lostConstants)
-        return furthest.distance == kAllZeros
-            ? fmt::format("; {} holds nothing but zeros: it was lost, not corrected", furthest.name)
-            : fmt::format("; {} is as far from the float model's as zeros are, and so not corrected", furthest.name);
+        return zeros != others.end()
+            ? fmt::format("; {} holds nothing but zeros: it was lost, not corrected", (*zeros)->name)
+            : fmt::format(
+                "; {} is as far from the float model's as zeros are, and so not corrected", others.front()->name);
     return verdict.harmfulConstants ? ", which is much of its error"
                                     : ", and its error would hardly be less without them: so it is where biases are "
                                       "corrected";
@@ -222,7 +279,7 @@ void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
         = fmt::format("Beside its codes the quantized file has other constants: {}. They move {} by {:.2g} of its "
                       "size{}. With the float model's in their place, and without its quantizers, it computes what the "
                       "float model does.",
-            listOf(others), c.network->movedOutput, effect, effectOf(*c.network, *others.front()));
+            listOf(others), c.network->movedOutput, effect, effectOf(*c.network, others));
     f.evidence = { evidence("output_moved", effect), evidence("constants", double(others.size())) };
     f.remedy = harmful ? "Store the float model's values there, and find out what changed them."
                        : "Nothing has to be done where that is intended.";
@@ -272,26 +329,76 @@ bool makeUp(const NetworkProof& proof)
         && proof.withFloatWeights->worstOutput.distance > kFarMore * proof.rearranged->tolerance;
 }
 
+/// Operators of another function whose effect is known, where the files are not told to be different for it.
+void findChangedFunctions(const Comparison& c, std::vector<Finding>& found)
+{
+    for (const ChangedFunction& changed : c.network->changed) {
+        Finding f = makeFinding(Rule::ModelsDiffer, changed.node);
+        f.title = "An operator computes another function";
+        f.cause = "function";
+        f.severity = changed.effect >= kWrongFunction ? Severity::Error
+            : changed.effect >= kFelt                 ? Severity::Warning
+                                                      : Severity::Note;
+        f.node = changed.node;
+        f.tensor = changed.tensor;
+        for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
+            if (c.activations[i].name == changed.tensor)
+                f.activation = i;
+        f.summary = fmt::format("{}. In the float model this alone moves the outputs by {:.2g} of their size.",
+            upper(changed.text), changed.effect);
+        f.evidence = { evidence("output_moved", changed.effect) };
+        f.remedy = "Give the operator of the quantized file what the float model has there, or compare with a float "
+                   "model that has the same.";
+        f.rank = f.severity == Severity::Error ? kFirst : changed.effect * changed.effect;
+        found.push_back(std::move(f));
+    }
+}
+
 /// Whoever reads only the text has to hear of other functions, too.
 void sayOtherFunctions(const Comparison& c, size_t before, std::vector<Finding>& found)
 {
     const NetworkVerdict& verdict = *c.network;
-    if (verdict.otherFunctions.empty())
+    std::vector<std::string> rest;
+    std::ranges::copy_if(verdict.otherFunctions, std::back_inserter(rest), [&](const std::string& other) {
+        return std::ranges::find(verdict.changed, other, &ChangedFunction::text) == verdict.changed.end();
+    });
+    if (rest.empty())
         return;
     if (found.size() > before) {
-        if (std::string& text = found.back().summary; text.find(verdict.otherFunctions[0]) == std::string::npos
-            && text.find(upper(verdict.otherFunctions[0])) == std::string::npos)
-            text += " " + upper(listed(verdict.otherFunctions)) + ".";
+        if (std::string& text = found.back().summary;
+            text.find(rest[0]) == std::string::npos && text.find(upper(rest[0])) == std::string::npos)
+            text += " " + upper(listed(rest)) + ".";
         return;
     }
     Finding f = makeFinding(Rule::ModelsDiffer);
     f.severity = Severity::Note;
     f.title = "Other functions within the tolerance";
     f.summary = fmt::format("The files agree within {:.2g} of the size of {}, but not only by rounding: {}.",
-        verdict.distance.tolerance, verdict.output, listed(verdict.otherFunctions));
+        verdict.distance.tolerance, verdict.output, listed(rest));
     f.evidence = { evidence("output_distance", verdict.distance.worstOutput.distance) };
     f.remedy = "Nothing has to be done where that is intended.";
     found.push_back(std::move(f));
+}
+
+/// Nothing is proved: more than a note where the output is spoiled and nothing says by what.
+Finding notShown(const Comparison& c)
+{
+    const NetworkVerdict& verdict = *c.network;
+    const OutputRow* const worst = worstOutput(c.outputs);
+    const double db = worst && !worst->similarity.exact ? worst->similarity.sqnrDb.value_or(kUntestedDb) : kUntestedDb;
+    Finding f = makeFinding(Rule::ModelsDiffer);
+    f.severity = verdict.untested && db < kUntestedDb ? Severity::Warning : Severity::Note;
+    f.title = "Not shown to be one network";
+    f.summary = "Whether the quantized file, without its quantizers, computes the float model could not be tested: "
+        + verdict.reason + ".";
+    if (!verdict.exchanged.empty())
+        f.summary += " But " + verdict.exchanged + ".";
+    f.remedy = "Take care that both files come from one model.";
+    if (f.severity != Severity::Note) {
+        f.summary += fmt::format(" {} stands at {:.1f} dB, which may be for that very reason.", worst->name, db);
+        f.rank = worst->similarity.sqnrDb ? std::pow(kDecade, -db / kDecade) : 0;
+    }
+    return f;
 }
 
 /// Zeros, or, where only weights are quantized, what is as far off as these: no bias is corrected there by that much.
@@ -303,7 +410,7 @@ bool hasLostConstants(const NetworkProof& proof, const Comparison& c)
     const bool told = without < kErrorWithoutThem; // they make much of the error, whatever they are
     return without <= 1 // else its own do good
         && std::ranges::any_of(proof.step.roundings, [&](const WeightRounding& r) {
-               return r.other() && (r.distance == kAllZeros || (weightsOnly && !told && r.distance > kNothingLeft));
+               return r.other() && (r.zeros || (weightsOnly && !told && r.distance > kNothingLeft));
            });
 }
 
@@ -325,10 +432,15 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     NetworkVerdict verdict;
     verdict.step = proof->step;
     verdict.otherFunctions = proof->otherFunctions;
+    verdict.untested = proof->untested;
+    verdict.changed = proof->changed;
+    verdict.exchanged = proof->exchanged;
+    verdict.unpaired = proof->unpaired;
     // Where the weights are the float model's, these tell more than what rounding hides.
     const bool stored = proof->withStoredWeights && proof->withStoredWeights->same();
     if (proof->rearranged && (!proof->withFloatWeights || (areRetrained(c) && !stored) || makeUp(*proof))) {
         verdict.rearranged = true;
+        verdict.unpaired.clear();
         verdict.distance = *proof->rearranged;
         return verdict;
     }
@@ -346,6 +458,8 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     // Where weights are others, the float model's prove nothing unless the files agree with them.
     const auto& own = proof->withFloatWeights;
     verdict.storedWeights = !(own && (!areRetrained(c) || own->same()));
+    if (verdict.storedWeights && proof->withStoredWeights)
+        verdict.unpaired.clear();
     if (const auto& told = verdict.storedWeights ? proof->withStoredWeights : own)
         verdict.distance = *told;
     else if (proof->reason.empty())
@@ -382,13 +496,7 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     if (!c.network->known() && c.network->distance.overflow) {
         findOverflow(pair, c, found);
     } else if (!c.network->known()) {
-        Finding f = makeFinding(Rule::ModelsDiffer);
-        f.severity = Severity::Note;
-        f.title = "Not shown to be one network";
-        f.summary = "Whether the quantized file, without its quantizers, computes the float model could not be tested: "
-            + c.network->reason + ".";
-        f.remedy = "Take care that both files come from one model.";
-        found.push_back(std::move(f));
+        found.push_back(notShown(c));
     } else if (c.network->otherConstants) {
         findOtherConstants(c, found);
     } else if (!c.network->same()) {
@@ -397,6 +505,8 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
         findRearranged(pair, c, found);
     }
     sayOtherFunctions(c, before, found);
+    if (c.network->same() || !c.network->known())
+        findChangedFunctions(c, found);
 }
 
 } // namespace qs

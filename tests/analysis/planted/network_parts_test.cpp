@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep/changed_functions.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"
@@ -137,6 +138,40 @@ Prepared withState(float alpha, int64_t repeats)
     return m.output("present.0.key").output("y").finish();
 }
 
+/// A normalization whose part of the result is small, behind a product whose weight the quantized file has in codes
+/// that no float constant is alike.
+Prepared normed(bool codes, float epsilon)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("one", Tensor::of<float>({ kWidth }, std::vector<float>(kWidth, 1)));
+    if (codes)
+        m.qdq<int8_t>("x", "x_dq", 0.04f, 0);
+    m.node("LayerNormalization", { codes ? "x_dq" : "x", "one" }, { "n" }, { { "epsilon", epsilon } });
+    return m.node("Neg", { "n" }, { "y" }).output("y").finish();
+}
+
+/// The place of the largest element along an axis, as the only result.
+Prepared largest(int64_t axis, int64_t last)
+{
+    SmallModel m("largest");
+    m.input("x", { kRows, kWidth }).node("Neg", { "x" }, { "n" }).node("Round", { "n" }, { "r" });
+    m.node("ArgMax", { "r" }, { "i" }, { { "axis", axis }, { "keepdims", int64_t(0) }, { "select_last_index", last } });
+    return m.node("Relu", { "r" }, { "y" }).output("y").output("i").finish();
+}
+
+/// Two inputs of one size that do different things, and two results.
+Prepared twoEnds(bool inputsExchanged, bool outputsExchanged)
+{
+    SmallModel m("two");
+    const std::string first = inputsExchanged ? "r" : "l", second = inputsExchanged ? "l" : "r";
+    m.input("l", { kRows, kWidth }).input("r", { kRows, kWidth });
+    m.node("Relu", { first }, { "a" }).node("Tanh", { second }, { "b" });
+    m.node("Add", { "a", "b" }, { "c" }).node("Abs", { "c" }, { "d" });
+    const std::string up = outputsExchanged ? "q" : "p", down = outputsExchanged ? "p" : "q";
+    m.node("Neg", { "d" }, { up }).node("Exp", { "b" }, { down });
+    return m.output("p").output("q").finish();
+}
+
 } // namespace
 
 class NetworkPartsTests : public QObject {
@@ -211,6 +246,19 @@ private slots:
         QCOMPARE(found->summary.find("zeros") != std::string::npos, lost);
     }
 
+    /// As far from the float model's as zeros are, and none: it is not said to be lost.
+    void doubledBias()
+    {
+        const std::vector<float> bias = uniform(8, 7, -2, 2);
+        std::vector<float> stored = bias;
+        for (float& v : stored)
+            v *= 2;
+        const Comparison c = proved(withBias(false, bias), withBias(true, stored));
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2(found && found->severity == Severity::Error, qPrintable(rulesOf(c)));
+        QVERIFY2(found->summary.find("nothing but zeros") == std::string::npos, found->summary.c_str());
+    }
+
     void states_data()
     {
         QTest::addColumn<float>("alpha");
@@ -233,6 +281,73 @@ private slots:
         QVERIFY(std::isfinite(c.network->distance.worstOutput.distance));
         const Finding* found = findingOf(c, Rule::ModelsDiffer);
         QVERIFY(same || (found && found->summary.find("of the size of y") != std::string::npos));
+    }
+
+    void attributes_data()
+    {
+        QTest::addColumn<float>("epsilon");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("the same") << 1e-5f << false;
+        QTest::newRow("another that does nothing") << 1e-9f << false;
+        QTest::newRow("another") << 0.3f << true;
+    }
+    /// An attribute is told of by what it does, and where it does nothing it is none.
+    void attributes()
+    {
+        QFETCH(float, epsilon);
+        QFETCH(bool, told);
+        const Comparison c = proved(normed(false, 1e-5f), normed(true, epsilon));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((found && found->severity == Severity::Error) == told, qPrintable(rulesOf(c)));
+        if (!told)
+            return;
+        QCOMPARE(found->node, std::string("n_n"));
+        QVERIFY2(found->summary.find("epsilon 0.3") != std::string::npos, found->summary.c_str());
+    }
+
+    void counts_data()
+    {
+        QTest::addColumn<int64_t>("axis");
+        QTest::addColumn<int64_t>("last");
+        QTest::addColumn<bool>("same");
+        QTest::newRow("the same") << int64_t(1) << int64_t(0) << true;
+        QTest::newRow("the last of equal ones") << int64_t(1) << int64_t(1) << false;
+    }
+    /// Whole numbers that are made of the same reals have to be the same.
+    void counts()
+    {
+        QFETCH(int64_t, axis);
+        QFETCH(int64_t, last);
+        QFETCH(bool, same);
+        const Comparison c = proved(largest(1, 0), largest(axis, last));
+        QVERIFY2(c.network && c.network->same() == same, qPrintable(rulesOf(c)));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((found != nullptr) != same, qPrintable(rulesOf(c)));
+        if (same)
+            return;
+        QCOMPARE(found->node, std::string("n_i"));
+        QVERIFY2(found->summary.find("whole numbers") != std::string::npos, found->summary.c_str());
+    }
+
+    void exchanged_data()
+    {
+        QTest::addColumn<bool>("inputs");
+        QTest::addColumn<bool>("outputs");
+        QTest::newRow("inputs") << true << false;
+        QTest::newRow("outputs") << false << true;
+    }
+    void exchanged()
+    {
+        QFETCH(bool, inputs);
+        QFETCH(bool, outputs);
+        const Prepared f = twoEnds(false, false), q = twoEnds(inputs, outputs);
+        const Shape shape { kRows, kWidth };
+        const ProofSample sample { { Tensor::of<float>(shape, normals(int(kRows * kWidth), 9)),
+                                       Tensor::of<float>(shape, normals(int(kRows * kWidth), 4)) },
+            0 };
+        const std::string text = exchangedEnds(pairOf(f, q), sample, {});
+        QVERIFY2(text.find(inputs ? "inputs l and r" : "outputs p and q") != std::string::npos, text.c_str());
+        QVERIFY(exchangedEnds(pairOf(f, twoEnds(false, false)), sample, {}).empty());
     }
 };
 

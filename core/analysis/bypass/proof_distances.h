@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/rounding/relative_distance.h"
+#include "core/tensor/convert.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// How far one value of two files is apart.
+namespace qs {
+
+/// A value that is zero in one file may be so small in the other, by its root mean square.
+inline constexpr double kZeroInOne = 1e-6;
+
+inline size_t finiteCount(const std::vector<float>& x)
+{
+    return size_t(std::ranges::count_if(x, [](float v) { return std::isfinite(v); }));
+}
+
+/// 0 for inner values of different sizes: not the same tensor to begin with.
+inline double distanceBetween(const Tensor& a, const Tensor& b, bool output)
+{
+    if (a.count() != b.count())
+        return output ? HUGE_VAL : 0;
+    const std::vector<float> x = toFloats(a), y = toFloats(b);
+    const double distance = relativeDistance(x, y);
+    if (std::isfinite(distance))
+        return finiteCount(x) > 0 && finiteCount(y) == 0 ? HUGE_VAL : distance;
+    double squares = 0;
+    for (const float v : y)
+        squares += std::isfinite(v) ? double(v) * v : 0;
+    return squares <= kZeroInOne * kZeroInOne * double(y.size()) ? 0 : distance;
+}
+
+/// Numbers that have none in another tensor.
+struct Lost {
+    uint64_t elements = 0;
+    double largest = 0; ///< absolute
+};
+
+inline Lost lostBy(const Tensor& a, const Tensor& b)
+{
+    Lost lost;
+    if (a.count() != b.count())
+        return lost;
+    const std::vector<float> x = toFloats(a), y = toFloats(b);
+    for (size_t i = 0; i < x.size(); ++i)
+        if (std::isfinite(x[i]) && !std::isfinite(y[i])) {
+            ++lost.elements;
+            lost.largest = std::max(lost.largest, std::fabs(double(x[i])));
+        }
+    return lost;
+}
+
+inline constexpr size_t kNamedWeights = 3;
+
+/// Of stored weights without a partner; no full stop.
+inline std::string unpairedText(const std::vector<std::string>& names)
+{
+    const size_t named = std::min(names.size(), kNamedWeights);
+    return fmt::format("{} stored {} no partner in the float model ({}{})", names.size(),
+        names.size() == 1 ? "weight has" : "weights have",
+        fmt::join(names.begin(), names.begin() + ptrdiff_t(named), ", "),
+        names.size() > named ? fmt::format(" and {} more", names.size() - named) : "");
+}
+
+} // namespace qs

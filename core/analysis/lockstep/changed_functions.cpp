@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep/changed_functions.h"
+
+#include "core/analysis/bypass/bypass.h"
+#include "core/analysis/bypass/network_run.h"
+#include "core/analysis/rounding/function_differences.h"
+#include "core/analysis/rounding/relative_distance.h"
+#include "core/graph/draft.h"
+#include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kMostMeasured = 8; ///< functions: each takes a run a sample
+constexpr double kUnmoved = 1e-6; ///< an effect that rounding has, too
+/// Times what is between the files: so much more cannot be hidden there.
+constexpr double kMadeUpFor = 3;
+/// Exchanged they are near, and apart by so many times more as they stand.
+constexpr double kNear = 0.3, kFarther = 3;
+
+/// Relatively; of whole numbers the share that is another.
+double movedBy(const Tensor& a, const Tensor& b)
+{
+    if (a.count() != b.count())
+        return 1;
+    if (isFloat(a.dtype()) && isFloat(b.dtype()))
+        return relativeDistance(toFloats(a), toFloats(b));
+    const std::vector<double> x = toDoubles(a), y = toDoubles(b);
+    size_t others = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+        others += x[i] != y[i];
+    return x.empty() ? 0 : double(others) / double(x.size());
+}
+
+/// The float model with the quantized file's function in one place; the issue says why it cannot be had.
+Result<std::shared_ptr<const Plan>> withFunction(const ComparePair& pair, const FunctionDifference& other)
+{
+    const Node& own = pair.quantPlan->graph().node(other.quantNode);
+    GraphDraft draft(std::make_shared<const Model>(pair.floatPlan->model()));
+    const auto node = std::ranges::find(draft.nodes, other.floatNode, &DraftNode::origin);
+    if (node == draft.nodes.end())
+        return badInput("the node is not there any more");
+    node->attributesChanged = true;
+    if (!other.attribute.empty()) {
+        Attributes attributes;
+        for (const auto& [name, value] : node->attributes.all())
+            if (name != other.attribute)
+                attributes.set(name, value);
+        if (const AttributeValue* value = own.attributes.find(other.attribute))
+            attributes.set(other.attribute, *value);
+        node->attributes = std::move(attributes);
+    } else if (own.opType != node->opType) {
+        if (own.opType != floatOpType(own) || node->inputs.size() != 1)
+            return badInput("the operator computes on codes");
+        node->opType = own.opType;
+        node->domain = own.domain;
+        node->attributes = own.attributes;
+        for (const auto& [domain, version] : pair.quantPlan->model().opsetImports)
+            draft.opsets.try_emplace(domain, version);
+    } else {
+        for (size_t slot = 0; slot < std::min(node->inputs.size(), own.inputs.size()); ++slot)
+            if (const Tensor* value = own.hasInput(slot) ? pair.quantPlan->constant(own.inputs[slot]) : nullptr;
+                value && node->hasInput(slot) && draft.constant(node->inputs[slot])) {
+                const std::string name = node->name + "_other_" + std::to_string(slot);
+                draft.setConstant(name, *value);
+                node->inputs[slot] = name;
+            }
+    }
+    QS_TRY(const auto model, draft.build());
+    return Plan::make(model);
+}
+
+std::vector<ValueId> runnableOutputs(const Plan& plan)
+{
+    std::vector<ValueId> outputs;
+    for (const ValueId id : plan.graph().outputs())
+        if (id.valid() && !plan.blocked(id))
+            outputs.push_back(id);
+    return outputs;
+}
+
+class EffectMeter {
+public:
+    EffectMeter(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
+        : m_pair(pair)
+        , m_samples(samples)
+        , m_work(work)
+        , m_outputs(runnableOutputs(*pair.floatPlan))
+    {
+    }
+
+    /// Of the output that moves most, on the sample where it does; nothing where it cannot be run.
+    std::optional<double> effectOf(const FunctionDifference& other)
+    {
+        const auto plan = withFunction(m_pair, other);
+        if (!plan.ok())
+            return std::nullopt;
+        std::vector<ValueId> ids;
+        for (const ValueId id : m_outputs)
+            ids.push_back((*plan)->graph().findValue(m_pair.floatPlan->graph().value(id).name));
+        if (!std::ranges::all_of(ids, [&](ValueId id) { return id.valid() && !(*plan)->blocked(id); }))
+            return std::nullopt;
+        double most = 0;
+        for (size_t s = 0; s < m_samples.size(); ++s) {
+            const auto now = runNetwork(*plan, m_pair.floatPlan, ids, m_samples[s].inputs, m_work);
+            const auto* before = asItIs(s);
+            if (!now.ok() || !before)
+                return std::nullopt;
+            for (size_t i = 0; i < ids.size(); ++i)
+                most = std::max(most, movedBy((*before)[i], (*now)[i]));
+        }
+        return most;
+    }
+
+private:
+    const std::vector<Tensor>* asItIs(size_t sample)
+    {
+        while (m_asItIs.size() <= sample) {
+            auto found
+                = runNetwork(m_pair.floatPlan, m_pair.floatPlan, m_outputs, m_samples[m_asItIs.size()].inputs, m_work);
+            if (!found.ok())
+                return nullptr;
+            m_asItIs.push_back(std::move(found).value());
+        }
+        return &m_asItIs[sample];
+    }
+
+    const ComparePair& m_pair;
+    const std::vector<ProofSample>& m_samples;
+    const WorkContext& m_work;
+    const std::vector<ValueId> m_outputs;
+    std::vector<std::vector<Tensor>> m_asItIs; ///< outputs by sample
+};
+
+/// What may be between the files at most, where they are shown to be one network.
+double mostBetween(const NetworkProof& proof)
+{
+    for (const auto* d : { &proof.withFloatWeights, &proof.withFloatConstants, &proof.rearranged })
+        if (*d && (*d)->same())
+            return kMadeUpFor * std::max((*d)->worstOutput.distance, kSameNetwork);
+    return HUGE_VAL;
+}
+
+double furthestOf(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<size_t>& order)
+{
+    double most = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+        most = std::max(most, movedBy(x[i], y[order[i]]));
+    return std::isfinite(most) ? most : HUGE_VAL;
+}
+
+std::vector<size_t> asTheyCome(size_t count)
+{
+    std::vector<size_t> order(count);
+    for (size_t i = 0; i < count; ++i)
+        order[i] = i;
+    return order;
+}
+
+std::string exchangedText(
+    const std::string& kind, const std::string& a, const std::string& b, double with, double without)
+{
+    return fmt::format("the {}s {} and {} stand in each other's place: exchanged, the quantized file is {:.2g} of the "
+                       "size of the outputs apart from the float model, and {:.2g} as they stand",
+        kind, a, b, with, without);
+}
+
+/// Both files as they are, on one sample.
+class EndExchanger {
+public:
+    EndExchanger(const ComparePair& pair, const ProofSample& sample, const WorkContext& work)
+        : m_pair(pair)
+        , m_sample(sample)
+        , m_work(work)
+    {
+        const auto bypassed = bypassWithOwnConstants(pair, planPairs(pair)); // whose noise hides nothing
+        m_plan = bypassed.ok() ? bypassed->plan : pair.writtenPlan ? pair.writtenPlan : pair.quantPlan;
+        for (const OutputPair& out : pairOutputs(pair)) {
+            const ValueId own = m_plan->graph().findValue(out.quantizedName);
+            if (out.quantizer || !own.valid() || m_plan->blocked(own) || pair.floatPlan->blocked(out.x)
+                || !isFloat(pair.floatPlan->facts().of(out.x).dtype))
+                continue;
+            m_names.push_back(out.name);
+            m_ofFloat.push_back(out.x);
+            m_own.push_back(own);
+        }
+    }
+
+    std::string find()
+    {
+        const auto x = runNetwork(m_pair.floatPlan, m_pair.floatPlan, m_ofFloat, m_sample.inputs, m_work);
+        const auto y = runNetwork(m_plan, m_pair.floatPlan, m_own, m_sample.inputs, m_work);
+        if (m_own.empty() || !x.ok() || !y.ok())
+            return {};
+        const double asTheyStand = furthestOf(*x, *y, asTheyCome(x->size()));
+        for (size_t i = 0; i < x->size(); ++i)
+            for (size_t j = i + 1; j < x->size(); ++j) {
+                std::vector<size_t> order = asTheyCome(x->size());
+                std::swap(order[i], order[j]);
+                if ((*x)[i].shape() != (*x)[j].shape())
+                    continue;
+                if (const double now = furthestOf(*x, *y, order); now < kNear && kFarther * now < asTheyStand)
+                    return exchangedText("output", m_names[i], m_names[j], now, asTheyStand);
+            }
+        return exchangedInputs(*x, asTheyStand);
+    }
+
+private:
+    std::string exchangedInputs(const std::vector<Tensor>& x, double asTheyStand)
+    {
+        const auto& names = m_pair.floatPlan->graph().inputs();
+        for (size_t i = 0; i < m_sample.inputs.size(); ++i)
+            for (size_t j = i + 1; j < m_sample.inputs.size(); ++j) {
+                std::vector<Tensor> inputs = m_sample.inputs;
+                if (!inputs[i].valid() || !inputs[j].valid() || inputs[i].shape() != inputs[j].shape()
+                    || inputs[i].dtype() != inputs[j].dtype())
+                    continue;
+                std::swap(inputs[i], inputs[j]);
+                const auto y = runNetwork(m_plan, m_pair.floatPlan, m_own, inputs, m_work);
+                if (!y.ok())
+                    continue;
+                if (const double now = furthestOf(x, *y, asTheyCome(x.size()));
+                    now < kNear && kFarther * now < asTheyStand)
+                    return exchangedText("input", m_pair.floatPlan->graph().value(names[i]).name,
+                        m_pair.floatPlan->graph().value(names[j]).name, now, asTheyStand);
+            }
+        return {};
+    }
+
+    const ComparePair& m_pair;
+    const ProofSample& m_sample;
+    const WorkContext& m_work;
+    std::shared_ptr<const Plan> m_plan;
+    std::vector<std::string> m_names;
+    std::vector<ValueId> m_ofFloat, m_own;
+};
+
+} // namespace
+
+void measureChangedFunctions(
+    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+{
+    if (proof.otherFunctions.empty())
+        return;
+    std::vector<FunctionDifference> others = functionDifferences(pair);
+    if (!proof.same())
+        for (FunctionDifference& other : attributeDifferences(pair, AttributeKind::Shapes))
+            others.push_back(std::move(other));
+    std::erase_if(others, [](const FunctionDifference& other) { return !other.floatNode.valid(); });
+    const double most = mostBetween(proof);
+    EffectMeter meter(pair, samples, work);
+    for (size_t i = 0; i < std::min(others.size(), kMostMeasured); ++i) {
+        const auto effect = meter.effectOf(others[i]);
+        const Node& node = pair.floatPlan->graph().node(others[i].floatNode);
+        if (effect && (*effect <= kUnmoved || *effect > most))
+            std::erase(proof.otherFunctions, others[i].text);
+        else if (effect)
+            proof.changed.push_back({ others[i].text, node.name,
+                node.hasOutput(0) ? pair.floatPlan->graph().value(node.outputs[0]).name : std::string(), *effect });
+    }
+    std::ranges::stable_sort(proof.changed, std::greater {}, &ChangedFunction::effect);
+}
+
+std::string exchangedEnds(const ComparePair& pair, const ProofSample& sample, const WorkContext& work)
+{
+    return EndExchanger(pair, sample, work).find();
+}
+
+} // namespace qs
