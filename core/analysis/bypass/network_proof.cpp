@@ -30,8 +30,6 @@ constexpr double kMargin = 3, kMarginOfFew = 6;
 constexpr int64_t kFew = 64;
 /// A tenth of what is apart at the output is not the reason for it.
 constexpr double kLittle = 10;
-/// So many times what rounding the weights explains is another network, though some weights have no partner.
-constexpr double kFarBeyond = 10;
 
 /// The first tells more than the second. Of two overflows the second stays.
 bool tellsMore(const NetworkDistance& a, const NetworkDistance& b)
@@ -232,58 +230,6 @@ public:
     {
     }
 
-    /// Whichever weights they have, and whichever activations their ranges stand for, far more is between the files
-    /// than rounding the weights explains: that some have no partner is not the reason. With the float model's weights
-    /// where they have one the place is told best.
-    std::optional<NetworkDistance> farBeyondRounding(const PrecisionStep& step) const
-    {
-        const auto room = roundingOfWeights(step);
-        if (!room || !std::isfinite(*room))
-            return std::nullopt;
-        std::optional<NetworkDistance> least;
-        for (const BypassedRanges ranges : { BypassedRanges::AsPaired, BypassedRanges::AsStored })
-            for (const bool own : { true, false }) {
-                const auto bypassed
-                    = own ? bypassWithOwnConstants(m_pair, m_pairs, ranges) : bypassQuantizers(m_pair, m_pairs, ranges);
-                if (!bypassed.ok())
-                    return std::nullopt;
-                NetworkComparer here = comparer({ m_pair.floatPlan, bypassed->plan }, step);
-                here.allow(*room);
-                const auto found = here.compare(m_samples);
-                if (!found.ok() || found->overflow || !found->apart()
-                    || found->worstOutput.distance < kFarBeyond * *room)
-                    return std::nullopt;
-                if (!own && (!least || found->worstOutput.distance < least->worstOutput.distance))
-                    least = *found;
-            }
-        return least;
-    }
-
-    /// What rounding moves the outputs by, relatively: of the float model's weights, and of those without a partner.
-    std::optional<double> roundingOfWeights(const PrecisionStep& step) const
-    {
-        const auto rounded = withRoundedWeights(m_pair);
-        const auto plain = bypassQuantizers(m_pair, m_pairs),
-                   moved = bypassDisturbed(m_pair, m_pairs, BypassedRanges::AsPaired);
-        if (!rounded.ok() || !plain.ok() || !moved.ok())
-            return std::nullopt;
-        std::vector<std::string> names;
-        for (const ValueOfBoth& out : comparableOutputs({ m_pair.floatPlan, plain->plan }, m_pair))
-            names.push_back(plain->plan->graph().value(out.b).name);
-        double most = 0;
-        for (const ProofSample& sample : m_samples) {
-            const auto ofPaired = comparer({ m_pair.floatPlan, *rounded }, step).compare(sample);
-            if (!ofPaired.ok())
-                return std::nullopt;
-            const auto y = realsOf(plain->plan, names, sample), z = realsOf(moved->plan, names, sample);
-            double ofOwn = 0;
-            for (size_t i = 0; i < names.size(); ++i)
-                ofOwn = std::max(ofOwn, y[i].size() == z[i].size() ? relativeDistance(y[i], z[i]) : HUGE_VAL);
-            most = std::max(most, ofPaired->worstOutput.distance + ofOwn);
-        }
-        return most;
-    }
-
     /// Whole numbers have to be the same where the reals that they are made from are.
     std::optional<NetworkDistance> otherCountsOf() const
     {
@@ -354,8 +300,6 @@ public:
             const bool stored = !tryFloatConstants() && tryStoredWeights();
             if (!stored || m_proof.withFloatWeights) // weights may be other ones, too, or make up for each other
                 tryOwnConstants();
-            if (!m_proof.unpaired.empty() && !m_proof.same() && !m_proof.withFloatWeights && !m_proof.withStoredWeights)
-                m_proof.withFloatWeights = farBeyondRounding(m_proof.step);
         }
         compareCounts();
         m_proof.untested = m_issue.has_value();
