@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/graph_pair.h"
 
+#include "core/match/graph/folded_steps.h"
+
 #include <algorithm>
 
 namespace qs {
@@ -62,6 +64,24 @@ bool GraphPair::cutsBelowZero(ValueId quantRoot) const
     if (params.scale.size() != 1 || !isInteger(params.dtype))
         return false;
     return params.zeroPoint.size() == 1 && params.low() >= -0.5 * double(params.scale[0]);
+}
+
+ValueId GraphPair::whole(NodeId floatProduct, NodeId quantProduct) const
+{
+    const auto outputOf = [&](NodeId id) {
+        const auto& outputs = q.graph().node(id).outputs;
+        return outputs.empty() ? ValueId() : q.root(outputs[0]);
+    };
+    const ValueId behind = FoldedSteps(f.plan(), floatProduct, q.plan(), view, quantProduct).behindOwn();
+    if (behind.valid())
+        return q.root(behind);
+    const ValueId made = outputOf(quantProduct);
+    if (!made.valid() || !ownBias(f.plan(), floatProduct).valid() || ownBias(q.plan(), quantProduct).valid()
+        || q.readers(made).size() != 1)
+        return made;
+    const NodeId next = q.readers(made)[0];
+    const bool adds = q.kind(next) == FlowKind::Affine && q.graph().node(next).opType == "Add";
+    return adds ? outputOf(next) : made;
 }
 
 std::vector<ValueId> GraphPair::equalRoots(ValueId floatValue) const

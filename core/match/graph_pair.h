@@ -20,6 +20,9 @@ struct GraphPair {
     bool replaces(ValueId quantRoot, ValueId floatInput, NodeId activation) const;
     /// Nothing that its quantizer says is below zero.
     bool cutsBelowZero(ValueId quantRoot) const;
+    /// Root of what a product of the quantized graph makes, or of what steps behind it make of that where the float
+    /// file has them in the product: normalizations that are folded there, its bias.
+    ValueId whole(NodeId floatProduct, NodeId quantProduct) const;
     /// Roots of the quantized graph that are the same as a float value, in the order of their ids.
     std::vector<ValueId> equalRoots(ValueId floatValue) const;
     /// Float activations that are the same as a root.

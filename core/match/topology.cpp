@@ -2,7 +2,7 @@
 #include "core/match/topology.h"
 
 #include "core/base/work/cancel_scope.h"
-#include "core/qdq/qlinear_signature.h"
+#include "core/match/graph/folded_steps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -168,13 +168,15 @@ private:
         if (best.detour > 0 && best.changesValues)
             moveInput(m_f.dataInputs(id)[0], m_q.dataInputs(best.node)[0]);
         const auto &fs = m_f.graph().node(id).outputs, &qs = m_q.graph().node(best.node).outputs;
-        const ValueId made = m_q.root(qs[0]), biased = withBias(id, best.node);
+        const ValueId made = m_q.root(qs[0]), whole = m_g.whole(id, best.node);
         set(fs[0],
-            m_g.verdict(fs[0], made) == Verdict::Same && m_g.verdict(fs[0], biased) != Verdict::Same ? made : biased,
+            m_g.verdict(fs[0], made) == Verdict::Same && m_g.verdict(fs[0], whole) != Verdict::Same ? made : whole,
             inputs, best.confidence);
         for (size_t i = 1; i < fs.size() && i < qs.size(); ++i)
             if (fs[i].valid() && qs[i].valid())
                 set(fs[i], m_q.root(qs[i]), inputs, best.confidence);
+        for (const auto& [f, q] : FoldedSteps(m_f.plan(), id, m_q.plan(), m_g.view, best.node).behindCommon())
+            set(f, m_q.root(q), inputs, best.confidence);
     }
 
     void moveInput(ValueId f, ValueId root)
@@ -191,24 +193,6 @@ private:
             confidence = std::min(confidence, in.confidence);
         m_found.set(
             f, { root, MatchMethod::Topology, confidence, !surely && m_g.verdict(f, root) == Verdict::Different });
-    }
-
-    static bool hasBias(const Node& node)
-    {
-        if (const auto s = qlinearSignature(node))
-            return s->bias >= 0 && node.hasInput(size_t(s->bias));
-        return (node.opType == "Gemm" || node.opType == "Conv") && node.hasInput(2);
-    }
-
-    /// The partner's output, or that of the Add behind it where the quantized file adds the bias apart.
-    ValueId withBias(NodeId f, NodeId q) const
-    {
-        const ValueId made = m_q.root(output(m_q, q));
-        if (!hasBias(m_f.graph().node(f)) || hasBias(m_q.graph().node(q)) || m_q.readers(made).size() != 1)
-            return made;
-        const NodeId next = m_q.readers(made)[0];
-        const bool adds = m_q.kind(next) == FlowKind::Affine && m_q.graph().node(next).opType == "Add";
-        return adds ? m_q.root(output(m_q, next)) : made;
     }
 
     /// Readers of the partners' roots with the same operator class; nearest first, then by likeness of weights.
@@ -250,8 +234,8 @@ private:
     {
         const ValueId out = output(m_f, id);
         const auto verdict = [&](NodeId q) { return m_g.verdict(out, m_q.root(output(m_q, q))); };
-        const auto biased = [&](NodeId q) { return m_g.verdict(out, withBias(id, q)); };
-        const auto same = [&](NodeId q) { return verdict(q) == Verdict::Same || biased(q) == Verdict::Same; };
+        const auto whole = [&](NodeId q) { return m_g.verdict(out, m_g.whole(id, q)); };
+        const auto same = [&](NodeId q) { return verdict(q) == Verdict::Same || whole(q) == Verdict::Same; };
         if (std::ranges::any_of(fitting, same))
             std::erase_if(fitting, [&](NodeId q) { return !same(q); });
         else if (!m_f.isHeavy(id))
@@ -320,7 +304,7 @@ private:
             if (first < kAlikeWeights || second > 0.8 * first)
                 continue;
             m_found.pairNodes(f, best);
-            set(output(m_f, f), m_q.root(output(m_q, best)), {}, 0.9 * first);
+            set(output(m_f, f), m_g.whole(f, best), {}, 0.9 * first);
         }
     }
 

@@ -16,6 +16,8 @@ namespace qs {
 
 namespace {
 
+constexpr size_t kBiasSlot = 2; ///< of a product of floats
+
 struct WeightOperand {
     size_t floatSlot;
     ValueId quantValue;
@@ -32,7 +34,7 @@ std::vector<WeightOperand> weightOperands(const GraphPair& g, NodeId f, NodeId q
             if (qn.hasInput(size_t(s->inputs[i].codes)))
                 list.push_back({ first + i, qn.inputs[size_t(s->inputs[i].codes)] });
         if (s->bias >= 0 && qn.hasInput(size_t(s->bias)))
-            list.push_back({ 2, qn.inputs[size_t(s->bias)] });
+            list.push_back({ kBiasSlot, qn.inputs[size_t(s->bias)] });
     } else {
         for (size_t i = 0; i < g.f.graph().node(f).inputs.size() && i < qn.inputs.size(); ++i)
             if (qn.hasInput(i))
@@ -74,8 +76,11 @@ public:
         for (size_t n = 0; n < m_g.f.graph().nodes().size() && !stopAsked(); ++n) {
             const auto it = m_found.nodes.find(NodeId(n));
             if (it != m_found.nodes.end()) {
-                addWeightsOf(NodeId(n), it->second);
-                addBiasOf(NodeId(n), it->second);
+                const auto moved = movedBias(NodeId(n), it->second);
+                addWeightsOf(NodeId(n), it->second, moved.has_value());
+                if (moved)
+                    pairWeight(moved->floatValue, moved->floatNode, moved->quantNode, moved->stored,
+                        { m_g.f.plan().constant(moved->floatValue)->shape(), false, {}, {} });
             }
         }
         addRecurrent();
@@ -86,11 +91,12 @@ public:
     }
 
 private:
-    void addWeightsOf(NodeId f, NodeId q)
+    /// `biasMoved`: the bias of one file stands where the other has none, or zeros.
+    void addWeightsOf(NodeId f, NodeId q, bool biasMoved)
     {
         const Node& fn = m_g.f.graph().node(f);
         for (const WeightOperand& operand : weightOperands(m_g, f, q)) {
-            if (!fn.hasInput(operand.floatSlot))
+            if (!fn.hasInput(operand.floatSlot) || (biasMoved && operand.floatSlot == kBiasSlot))
                 continue;
             const ValueId value = fn.inputs[constantSlot(fn, operand.floatSlot)];
             const Tensor* a = m_g.f.plan().constant(value);
@@ -102,36 +108,33 @@ private:
     }
 
     /// A bias that one file adds inside the product and the other behind it.
-    void addBiasOf(NodeId f, NodeId q)
+    struct MovedBias {
+        ValueId floatValue;
+        NodeId floatNode, quantNode;
+        StoredOperand stored;
+    };
+
+    std::optional<MovedBias> movedBias(NodeId f, NodeId q) const
     {
         const auto channels = productChannels(m_g.f.plan(), f);
-        if (!channels)
-            return;
+        const ValueId inFloat = ownBias(m_g.f.plan(), f), inQuant = ownBias(m_g.q.plan(), q);
+        if (!channels || inFloat.valid() == inQuant.valid())
+            return std::nullopt;
         const auto ofFloat = channelSteps(m_g.f.plan(), nullptr, f, *channels);
         const auto ofQuant = channelSteps(m_g.q.plan(), &m_g.view, q, *channels);
         const OwnSteps own = ownSteps(ofFloat, ofQuant);
-        const ValueId inFloat = biasInput(m_g.f.graph().node(f)), inQuant = biasInput(m_g.q.graph().node(q));
-        if (inFloat.valid() == inQuant.valid())
-            return;
         const ChannelStep* step = inQuant.valid() ? lastTerm(ofFloat, own.ofFloat) : lastTerm(ofQuant, own.ofQuant);
         if (!step)
-            return;
+            return std::nullopt;
         const Graph& graph = inQuant.valid() ? m_g.f.graph() : m_g.q.graph();
         const ValueId term = graph.node(step->node).inputs[step->slot];
         const ValueId value = inQuant.valid() ? term : inFloat, other = inQuant.valid() ? inQuant : term;
         const Tensor* a = m_g.f.plan().constant(value);
-        const auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, other) : std::nullopt;
-        if (stored && elementCount(stored->shape) == a->count())
-            pairWeight(value, inQuant.valid() ? step->node : f, inQuant.valid() ? q : step->node, *stored,
-                { a->shape(), false, {}, {} });
-    }
-
-    static ValueId biasInput(const Node& node)
-    {
-        if (const auto s = qlinearSignature(node))
-            return s->bias >= 0 && node.hasInput(size_t(s->bias)) ? node.inputs[size_t(s->bias)] : ValueId();
-        const bool takes = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm");
-        return takes && node.hasInput(2) ? node.inputs[2] : ValueId();
+        auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, other) : std::nullopt;
+        if (!stored || elementCount(stored->shape) != a->count())
+            return std::nullopt;
+        return MovedBias { value, inQuant.valid() ? step->node : f, inQuant.valid() ? q : step->node,
+            std::move(*stored) };
     }
 
     static const ChannelStep* lastTerm(const std::vector<ChannelStep>& steps, size_t end)
@@ -184,7 +187,7 @@ private:
                 if (m_g.q.opClass(NodeId(q)) == "LSTM" && !m_found.taken.contains(NodeId(q))
                     && !taken.contains(NodeId(q)) && multiplyAlike(NodeId(f), NodeId(q))) {
                     taken.insert(NodeId(q));
-                    addWeightsOf(NodeId(f), NodeId(q));
+                    addWeightsOf(NodeId(f), NodeId(q), false);
                     break;
                 }
         }

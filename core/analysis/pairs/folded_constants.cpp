@@ -109,9 +109,9 @@ public:
     std::optional<Tensor> bias(NodeId quantNode) const
     {
         const std::optional<size_t> place = placeOf(quantNode);
-        const std::optional<std::vector<double>> first = biasOf(m_float, m_node, m_count);
-        const auto firstQuant = place == size_t(0) ? std::vector<double>(m_count, 0)
-                                                   : biasOf(m_quant, m_quant.graph().node(m_weight.quantNode), m_count);
+        const std::optional<std::vector<double>> first = biasOf(m_float, m_weight.floatNode, m_count);
+        const auto firstQuant
+            = place == size_t(0) ? std::vector<double>(m_count, 0) : biasOf(m_quant, m_weight.quantNode, m_count);
         if (!place || *place > m_own.ofQuant || !first || !firstQuant)
             return std::nullopt;
         std::vector<float> terms;
@@ -167,11 +167,12 @@ private:
     }
 
     /// 0 where there is none; nothing where it depends on data.
-    static std::optional<std::vector<double>> biasOf(const Plan& plan, const Node& node, size_t count)
+    static std::optional<std::vector<double>> biasOf(const Plan& plan, NodeId product, size_t count)
     {
-        if (!takesBias(node) || !node.hasInput(kBias))
+        const ValueId own = takesBias(plan.graph().node(product)) ? ownBias(plan, product) : ValueId();
+        if (!own.valid())
             return std::vector<double>(count, 0);
-        const Tensor* bias = plan.constant(node.inputs[kBias]);
+        const Tensor* bias = plan.constant(own);
         if (!bias || !isFloat(bias->dtype()) || (size_t(bias->count()) != count && bias->count() != 1))
             return std::nullopt;
         std::vector<double> values = toDoubles(*bias);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/attribute_differences.h"
 
+#include "core/analysis/pairs/node_partners.h"
+#include "core/match/graph/channel_steps.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
@@ -126,6 +128,8 @@ std::optional<Setting> settingOf(const Plan& plan, NodeId id, const Looked& look
 {
     const Node& node = plan.graph().node(id);
     const std::string name(looked.name);
+    if (looked.name == "beta" && node.is("Gemm") && !ownBias(plan, id).valid())
+        return std::nullopt; // of what it does not add
     if (const auto* i = node.attributes.get<int64_t>(name))
         return Setting { { double(*i) }, {}, false };
     if (const auto* f = node.attributes.get<float>(name))

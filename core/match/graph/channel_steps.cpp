@@ -135,6 +135,14 @@ long scalings(const std::vector<ChannelStep>& steps, size_t end)
     return std::count_if(steps.begin(), steps.begin() + ptrdiff_t(end), [](const ChannelStep& s) { return s.scales; });
 }
 
+bool isNothing(const Tensor* term)
+{
+    if (!term || !isFloat(term->dtype()))
+        return false;
+    const std::vector<double> values = toDoubles(*term);
+    return std::ranges::all_of(values, [](double v) { return v == 0; });
+}
+
 /// By their numbers.
 bool isOneStep(const ChannelStep& a, const ChannelStep& b)
 {
@@ -148,6 +156,21 @@ bool isOneStep(const ChannelStep& a, const ChannelStep& b)
 
 } // namespace
 
+ValueId ownBias(const Plan& plan, NodeId product)
+{
+    const Node& node = plan.graph().node(product);
+    const auto signature = qlinearSignature(node);
+    const bool takes = node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm");
+    constexpr int kBias = 2; // of those that read floats
+    const int slot = signature ? signature->bias : takes ? kBias : -1;
+    if (slot < 0 || !node.hasInput(size_t(slot)))
+        return {};
+    if (node.is("Gemm") && node.attributes.real("beta", 1) == 0)
+        return {};
+    const ValueId bias = node.inputs[size_t(slot)];
+    return isNothing(plan.constant(bias)) ? ValueId() : bias;
+}
+
 std::optional<ProductChannels> productChannels(const Plan& plan, NodeId product)
 {
     const Node& node = plan.graph().node(product);
@@ -160,7 +183,7 @@ std::optional<ProductChannels> productChannels(const Plan& plan, NodeId product)
     if (node.is("ConvTranspose") && rank >= 3)
         return ProductChannels { weight->dim(1) * node.attributes.integer("group", 1), rank, false };
     if (node.is("Gemm") && rank == 2 && node.attributes.real("alpha", 1) == 1.0f
-        && node.attributes.real("beta", 1) == 1.0f)
+        && (node.attributes.real("beta", 1) == 1.0f || !ownBias(plan, product).valid()))
         return ProductChannels { weight->dim(node.attributes.integer("transB", 0) != 0 ? 0 : 1), rank, true };
     if (!node.is("MatMul") || rank != 2)
         return std::nullopt;

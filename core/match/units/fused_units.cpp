@@ -2,6 +2,7 @@
 #include "core/match/units/fused_units.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/match/graph/channel_steps.h"
 #include "core/match/units/region.h"
 #include "core/match/units/why_alone.h"
 #include "core/qdq/qlinear_signature.h"
@@ -14,15 +15,16 @@ namespace qs {
 namespace {
 
 /// A product that adds a bias itself.
-bool addsBias(const Node& node)
+bool addsBias(const CanonicalGraph& graph, NodeId id)
 {
+    const Node& node = graph.graph().node(id);
     constexpr std::array<std::pair<std::string_view, size_t>, 3> biases { { { "MatMulNBits", 5 },
         { "DynamicQuantizeMatMul", 4 }, { "MatMulIntegerToFloat", 6 } } };
     for (const auto& [type, slot] : biases)
         if (node.opType == type)
             return node.hasInput(slot);
-    if (const auto signature = qlinearSignature(node))
-        return signature->bias >= 0 && node.hasInput(size_t(signature->bias));
+    if (qlinearSignature(node) || node.is("Gemm"))
+        return ownBias(graph.plan(), id).valid();
     return (node.opType.ends_with("Gemm") || node.opType.starts_with("Conv") || node.opType == "FusedConv")
         && !node.opType.ends_with("Integer") && node.hasInput(2);
 }
@@ -118,8 +120,8 @@ private:
             return;
         const NodeId product = region.steps.back(), bare = counterpart.steps[1], behind = counterpart.steps[0];
         const Node &ours = file.graph.graph().node(product), &theirs = other.graph.graph().node(bare);
-        if (!file.graph.isHeavy(product) || file.graph.opClass(product) != other.graph.opClass(bare) || !addsBias(ours)
-            || addsBias(theirs))
+        if (!file.graph.isHeavy(product) || file.graph.opClass(product) != other.graph.opClass(bare)
+            || !addsBias(file.graph, product) || addsBias(other.graph, bare))
             return;
         claimBehind(file, region, root, file.graph.root(ours.outputs[0]), behind, inside);
         claimBehind(other, counterpart, otherRoot, other.graph.root(theirs.outputs[0]), product, otherInside);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/match/chains.h"
+
+#include <QtTest>
+
+using namespace qs;
+using namespace qs::test;
+
+/// Networks that one file writes in more steps than the other.
+class StepsTests : public QObject {
+    Q_OBJECT
+private slots:
+    void normalizationsOfQuant_data();
+    void normalizationsOfQuant();
+    void normalizationsOfBoth();
+    void gemmThatAddsNothing();
+};
+
+namespace {
+
+Tensor four(std::vector<float> values) { return Tensor::of<float>({ 4 }, values); }
+/// Along the channels of an image.
+Tensor alongImage(std::vector<float> values) { return Tensor::of<float>({ 1, 4, 1, 1 }, values); }
+
+const std::vector<float> kFactors { 2, 3, 4, 5 }, kTerms { 1, -1, 2, -2 }, kMeans { .5f, .25f, 1, 2 };
+
+/// x -> Conv with its bias -> Relu -> Sigmoid
+Prepared foldedConv()
+{
+    std::vector<float> folded = kW1;
+    for (size_t i = 0; i < folded.size(); ++i)
+        folded[i] *= kFactors[i / (folded.size() / kFactors.size())];
+    return SmallModel("f")
+        .input("x", { 1, 2, 5, 5 })
+        .constant("w", Tensor::of<float>(kWeight, folded))
+        .constant("b", four(kTerms))
+        .node("Conv", { "x", "w", "b" }, { "c" }, kPads)
+        .node("Relu", { "c" }, { "r" })
+        .node("Sigmoid", { "r" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// The convolution, quantized; what is behind it follows.
+SmallModel bareConv(const char* path)
+{
+    SmallModel q(path);
+    q.input("x", { 1, 2, 5, 5 }).weight("k", kWeight, symmetricCodes(kW1, { 0.03f }), { 0.03f });
+    q.constant("factors", alongImage(kFactors)).constant("terms", alongImage(kTerms));
+    q.constant("means", alongImage(kMeans))
+        .constant("zeros", four({ 0, 0, 0, 0 }))
+        .constant("ones", four({ 1, 1, 1, 1 }));
+    q.constant("gamma", four(kFactors)).constant("beta", four(kTerms));
+    q.node("Conv", { "x", "k" }, { "u" }, kPads).qdq<int8_t>("u", "u_dq", 0.05f, 0);
+    return q;
+}
+
+/// A quantizer does the work of the Relu behind `from`.
+Prepared finished(SmallModel q, const std::string& from)
+{
+    return q.qdq<uint8_t>(from, "v_dq", 0.05f, 0).node("Sigmoid", { "v_dq" }, { "y" }).output("y").finish();
+}
+
+} // namespace
+
+void StepsTests::normalizationsOfQuant_data()
+{
+    QTest::addColumn<QStringList>("steps");
+    QTest::newRow("factors and terms") << QStringList { "Mul factors", "Add terms" };
+    QTest::newRow("means first") << QStringList { "Sub means", "Mul factors", "Add terms" };
+    QTest::newRow("operator") << QStringList { "BatchNormalization" };
+}
+
+void StepsTests::normalizationsOfQuant()
+{
+    QFETCH(QStringList, steps);
+    SmallModel q = bareConv("q");
+    std::string last = "u_dq";
+    for (const QString& step : steps) {
+        const std::string type = step.section(' ', 0, 0).toStdString(), made = "after_" + type;
+        if (type == "BatchNormalization")
+            q.node(type, { last, "gamma", "beta", "zeros", "ones" }, { made });
+        else
+            q.node(type, { last, step.section(' ', 1).toStdString() }, { made });
+        last = made;
+        if (step != steps.back()) {
+            q.qdq<int8_t>(made, made + "_dq", 0.05f, 0);
+            last = made + "_dq";
+        }
+    }
+    const Prepared f = foldedConv(), quant = finished(q, last);
+    const auto a = alignOf(f, quant);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairsOf(f, quant, *a), (QStringList { "x=x", "r=v_dq", "y=y" }));
+}
+
+void StepsTests::normalizationsOfBoth()
+{
+    const Prepared f = SmallModel("f")
+                           .input("x", { 1, 2, 5, 5 })
+                           .constant("w", Tensor::of<float>(kWeight, kW1))
+                           .constant("gamma", four(kFactors))
+                           .constant("beta", four(kTerms))
+                           .constant("mean", four({ 0, 0, 0, 0 }))
+                           .constant("var", four({ 1, 1, 1, 1 }))
+                           .node("Conv", { "x", "w" }, { "c" }, kPads)
+                           .node("BatchNormalization", { "c", "gamma", "beta", "mean", "var" }, { "b" })
+                           .node("Relu", { "b" }, { "r" })
+                           .node("Sigmoid", { "r" }, { "y" })
+                           .output("y")
+                           .finish();
+    SmallModel q = bareConv("q");
+    q.node("Mul", { "u_dq", "factors" }, { "m" }).qdq<int8_t>("m", "m_dq", 0.05f, 0);
+    q.node("Add", { "m_dq", "terms" }, { "s" });
+    const Prepared quant = finished(q, "s");
+    const auto a = alignOf(f, quant);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairsOf(f, quant, *a), (QStringList { "x=x", "c=u_dq", "r=v_dq", "y=y" }));
+}
+
+void StepsTests::gemmThatAddsNothing()
+{
+    const Prepared f = SmallModel("f")
+                           .input("x", { 2, 4 })
+                           .constant("w", Tensor::of<float>({ 4, 3 }, kW3))
+                           .constant("b", Tensor::of<float>({ 3 }, { 1, 2, 3 }))
+                           .node("Gemm", { "x", "w", "b" }, { "g" })
+                           .node("Sigmoid", { "g" }, { "y" })
+                           .output("y")
+                           .finish();
+    for (const float beta : { 0.f, 1.f }) {
+        const Prepared q = SmallModel("q")
+                               .input("x", { 2, 4 })
+                               .weight("k", { 4, 3 }, symmetricCodes(kW3, { 0.02f }), { 0.02f })
+                               .constant("none", Tensor::scalar(0.f))
+                               .weight("b2", { 3 }, { 10, 20, 30 }, { 0.1f })
+                               .node("Gemm", { "x", "k", "none" }, { "m" }, { { "beta", beta } })
+                               .node("Add", { "m", "b2" }, { "s" })
+                               .qdq<uint8_t>("s", "s_dq", 0.05f, 128)
+                               .node("Sigmoid", { "s_dq" }, { "y" })
+                               .output("y")
+                               .finish();
+        const auto a = alignOf(f, q);
+        QVERIFY2(a.ok(), qPrintable(sentence(a)));
+        QCOMPARE(pairsOf(f, q, *a), (QStringList { "x=x", "g=s_dq", "y=y" }));
+        QCOMPARE(a->weights.size(), size_t(2));
+        QCOMPARE(a->weights[1].floatValue, f.value("b")); // its bias is the term behind
+    }
+}
+
+#include "steps_test.moc"
+
+int runStepsTests(int argc, char** argv)
+{
+    StepsTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
