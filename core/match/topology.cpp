@@ -3,6 +3,7 @@
 
 #include "core/base/work/cancel_scope.h"
 #include "core/match/graph/folded_steps.h"
+#include "core/match/graph/part_of_step.h"
 
 #include <algorithm>
 #include <cmath>
@@ -142,6 +143,8 @@ private:
     /// a reshape where this one does what the activation did.
     void stay(NodeId id, ValueId out, const std::vector<RootMatch>& inputs)
     {
+        if (m_f.kind(id) == FlowKind::Activation && isPartOfStep(m_f, id, m_q, inputs[0].root))
+            return;
         ValueId root = inputs[0].root;
         const bool replaced = m_g.replaces(root, m_f.dataInputs(id)[0], id);
         if (m_f.kind(id) == FlowKind::Activation && !m_g.cutsBelowZero(root))

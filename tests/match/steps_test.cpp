@@ -13,6 +13,8 @@ private slots:
     void normalizationsOfQuant_data();
     void normalizationsOfQuant();
     void normalizationsOfBoth();
+    void activationInsideOneStep();
+    void activationThatIsLost();
     void gemmThatAddsNothing();
 };
 
@@ -116,6 +118,57 @@ void StepsTests::normalizationsOfBoth()
     const auto a = alignOf(f, quant);
     QVERIFY2(a.ok(), qPrintable(sentence(a)));
     QCOMPARE(pairsOf(f, quant, *a), (QStringList { "x=x", "c=u_dq", "r=v_dq", "y=y" }));
+}
+
+void StepsTests::activationInsideOneStep()
+{
+    SmallModel f("f");
+    f.input("x", { 1, 2, 5, 5 }).constant("w", Tensor::of<float>(kWeight, kW1));
+    f.constant("slopes", alongImage({ -.1f, -.2f, -.3f, -.4f })).constant("w2", Tensor::of<float>({ 4, 4, 3, 3 }, kW2));
+    f.node("Conv", { "x", "w" }, { "c" }, kPads).node("Relu", { "c" }, { "r" }).node("Neg", { "c" }, { "n" });
+    f.node("Relu", { "n" }, { "rn" }).node("Mul", { "rn", "slopes" }, { "m" }).node("Add", { "r", "m" }, { "p" });
+    const Prepared apart = f.node("Conv", { "p", "w2" }, { "y" }, kPads).output("y").finish();
+    const Prepared one = SmallModel("q")
+                             .input("x", { 1, 2, 5, 5 })
+                             .weight("k", kWeight, symmetricCodes(kW1, { 0.03f }), { 0.03f })
+                             .weight("k2", { 4, 4, 3, 3 }, symmetricCodes(kW2, { 0.03f }), { 0.03f })
+                             .constant("slopes", Tensor::of<float>({ 4, 1, 1 }, { .1f, .2f, .3f, .4f }))
+                             .node("Conv", { "x", "k" }, { "u" }, kPads)
+                             .qdq<int8_t>("u", "u_dq", 0.05f, 0)
+                             .node("PRelu", { "u_dq", "slopes" }, { "q" })
+                             .qdq<int8_t>("q", "q_dq", 0.05f, 0)
+                             .node("Conv", { "q_dq", "k2" }, { "y" }, kPads)
+                             .output("y")
+                             .finish();
+    const auto a = alignOf(apart, one);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairOf(apart, *a, "c")->quantValue, one.value("u_dq"));
+    QVERIFY(!pairOf(apart, *a, "r")); // a part of the PRelu, which the range in front of it does not stand for
+}
+
+void StepsTests::activationThatIsLost()
+{
+    // Its input has another reader, and what read it reads the quantizer in its place.
+    const auto build = [](bool quantized) {
+        SmallModel m(quantized ? "q" : "f");
+        m.input("x", { 1, 2, 5, 5 });
+        if (quantized)
+            m.weight("w", kWeight, symmetricCodes(kW1, { 0.03f }), { 0.03f })
+                .weight("w2", { 4, 4, 3, 3 }, symmetricCodes(kW2, { 0.03f }), { 0.03f });
+        else
+            m.constant("w", Tensor::of<float>(kWeight, kW1)).constant("w2", Tensor::of<float>({ 4, 4, 3, 3 }, kW2));
+        m.node("Conv", { "x", "w" }, { quantized ? "u" : "c" }, kPads);
+        if (quantized)
+            m.qdq<int8_t>("u", "u_dq", 0.05f, 0);
+        else
+            m.node("Relu", { "c" }, { "r" });
+        m.node("Conv", { quantized ? "u_dq" : "r", "w2" }, { quantized ? "v" : "d" }, kPads);
+        return m.node("Add", { quantized ? "u_dq" : "c", quantized ? "v" : "d" }, { "y" }).output("y").finish();
+    };
+    const Prepared f = build(false), q = build(true);
+    const auto a = alignOf(f, q);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairOf(f, *a, "r")->quantValue, q.value("u_dq"));
 }
 
 void StepsTests::gemmThatAddsNothing()

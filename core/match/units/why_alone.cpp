@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/units/why_alone.h"
 
+#include "core/match/graph/part_of_step.h"
+
 #include <algorithm>
 
 namespace qs {
@@ -57,8 +59,9 @@ bool isRemovedActivation(const MatchedFile& file, const MatchedFile& other, Valu
     const auto inputs = file.graph.dataInputs(producer);
     const auto partners = inputs.empty() ? file.partners.end() : file.partners.find(inputs[0]);
     return partners != file.partners.end() && std::ranges::none_of(partners->second, [&](ValueId root) {
-        return std::ranges::any_of(
-            other.graph.readers(root), [&](NodeId reader) { return other.graph.kind(reader) == FlowKind::Activation; });
+        return isPartOfStep(file.graph, producer, other.graph, root)
+            || std::ranges::any_of(other.graph.readers(root),
+                [&](NodeId reader) { return other.graph.kind(reader) == FlowKind::Activation; });
     });
 }
 
