@@ -4,6 +4,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/match/graph/folded_steps.h"
 #include "core/match/graph/part_of_step.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +76,52 @@ private:
     const CanonicalGraph& m_q;
     mutable Weights m_ofFloat, m_ofQuant;
 };
+
+/// As a list of one length, what is missing as the operator has it.
+std::vector<int64_t> settingOf(const Node& node, const char* name, int64_t missing)
+{
+    constexpr size_t kMostAxes = 16; // twice those of an image of volumes, with room
+    const auto* list = node.attributes.get<std::vector<int64_t>>(name);
+    std::vector<int64_t> values = list ? *list : std::vector<int64_t> {};
+    values.resize(std::max(values.size(), kMostAxes), missing);
+    return values;
+}
+
+/// Two convolutions go over their images in one way.
+bool setAlike(const Node& a, const Node& b)
+{
+    return settingOf(a, "strides", 1) == settingOf(b, "strides", 1)
+        && settingOf(a, "dilations", 1) == settingOf(b, "dilations", 1)
+        && settingOf(a, "pads", 0) == settingOf(b, "pads", 0)
+        && a.attributes.integer("group", 1) == b.attributes.integer("group", 1);
+}
+
+/// The biases of two products are one.
+bool addAlike(const CanonicalGraph& f, NodeId product, const CanonicalGraph& q, NodeId other)
+{
+    constexpr double kMost = 0.1; // relatively: what rounding a bias explains
+    const ValueId ofFloat = ownBias(f.plan(), product), ofQuant = ownBias(q.plan(), other);
+    const Tensor *a = ofFloat.valid() ? f.plan().constant(ofFloat) : nullptr,
+                 *b = ofQuant.valid() ? q.plan().constant(ofQuant) : nullptr;
+    if (!a || !b || !isFloat(a->dtype()) || !isFloat(b->dtype()) || a->count() != b->count())
+        return false;
+    const auto x = toDoubles(*a), y = toDoubles(*b);
+    double noise = 0, signal = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+        noise += (x[i] - y[i]) * (x[i] - y[i]);
+        signal += x[i] * x[i];
+    }
+    return noise <= kMost * kMost * signal;
+}
+
+/// What speaks for a pair of convolutions beside their weights: both together outvote these, neither does alone.
+double besideWeights(const CanonicalGraph& f, NodeId a, const CanonicalGraph& q, NodeId b)
+{
+    constexpr double kEach = 0.75; // of a cosine that is 1
+    if (f.opClass(a) != "Conv")
+        return 0;
+    return (setAlike(f.graph().node(a), q.graph().node(b)) ? kEach : 0) + (addAlike(f, a, q, b) ? kEach : 0);
+}
 
 /// Its first one; invalid where it has none.
 ValueId output(const CanonicalGraph& g, NodeId id)
@@ -262,17 +309,19 @@ private:
     Candidate choose(NodeId id, const std::vector<NodeId>& fitting, size_t detour) const
     {
         Candidate best { fitting[0], detour, fitting.size() == 1 ? 0.97 : 0.6, false };
-        double bestLikeness = -2;
+        double bestScore = -2, bestLikeness = bestScore;
         const auto dims = m_f.dims(output(m_f, id));
         for (NodeId q : fitting) {
-            double score = m_weights.likeness(id, q);
+            const double likeness = m_weights.likeness(id, q);
+            double score = likeness + (fitting.size() > 1 ? besideWeights(m_f, id, m_q, q) : 0);
             if (dims && m_q.dims(output(m_q, q)) && dims->size() == m_q.dims(output(m_q, q))->size())
                 for (size_t i = 0; i < dims->size(); ++i)
                     if ((*dims)[i].known() && (*m_q.dims(output(m_q, q)))[i].known()
                         && (*dims)[i].value != (*m_q.dims(output(m_q, q)))[i].value)
                         score -= 1;
-            if (score > bestLikeness) {
-                bestLikeness = score;
+            if (score > bestScore) {
+                bestScore = score;
+                bestLikeness = likeness;
                 best.node = q;
             }
         }

@@ -16,6 +16,7 @@ private slots:
     void activationInsideOneStep();
     void activationThatIsLost();
     void gemmThatAddsNothing();
+    void branchesWithExchangedWeights();
 };
 
 namespace {
@@ -199,6 +200,29 @@ void StepsTests::gemmThatAddsNothing()
         QCOMPARE(a->weights.size(), size_t(2));
         QCOMPARE(a->weights[1].floatValue, f.value("b")); // its bias is the term behind
     }
+}
+
+void StepsTests::branchesWithExchangedWeights()
+{
+    // Two branches that nothing tells apart but how they are set, their biases and their weights.
+    const Shape shape { 2, 2, 3, 3 };
+    const std::vector<float> wa = normals(36, 5), wb = normals(36, 6);
+    const auto build = [&](const char* path, const std::string& tail, bool exchanged) {
+        SmallModel m(path);
+        m.input("x", { 1, 2, 9, 9 }).constant("wa" + tail, Tensor::of<float>(shape, exchanged ? wb : wa));
+        m.constant("wb" + tail, Tensor::of<float>(shape, exchanged ? wa : wb));
+        m.constant("ba" + tail, Tensor::of<float>({ 2 }, { 1, -2 }))
+            .constant("bb" + tail, Tensor::of<float>({ 2 }, { 3, 1 }));
+        m.node("Conv", { "x", "wa" + tail, "ba" + tail }, { "a" + tail }, kPads);
+        m.node("Conv", { "x", "wb" + tail, "bb" + tail }, { "b" + tail },
+            { { "pads", std::vector<int64_t> { 2, 2, 2, 2 } }, { "dilations", std::vector<int64_t> { 2, 2 } } });
+        return m.node("Sub", { "a" + tail, "b" + tail }, { "y" + tail }).output("y" + tail).finish();
+    };
+    const Prepared f = build("f", "", false), q = build("q", "2", true);
+    const auto a = align(*f.plan, *q.plan, *q.view, {}, true);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairOf(f, *a, "a")->quantValue, q.value("a2"));
+    QCOMPARE(pairOf(f, *a, "b")->quantValue, q.value("b2"));
 }
 
 #include "steps_test.moc"
