@@ -25,6 +25,7 @@ private slots:
     void indexFindsAllThatIsNear();
     void indexLooksAtFew();
     void verdicts();
+    void sizesAreEqual();
     void namesThatLieAreRefused();
     void pairsByHandStay();
     void sharesAreShares();
@@ -210,6 +211,30 @@ void EvidenceTests::verdicts()
     const ValueEvidence apart(f.graph(), floats, { { u, sketchOf(x) }, { v, sketchOf(w) } }, kExact);
     QCOMPARE(apart.verdict(f.value("b"), v), Verdict::Unknown);
     QCOMPARE(apart.verdict(f.value("a"), v), Verdict::Unknown);
+}
+
+void EvidenceTests::sizesAreEqual()
+{
+    const auto count = [](int64_t n) {
+        ValueSketch sketch;
+        sketch.add(Tensor::of<int64_t>({ 1 }, { n }));
+        return sketch;
+    };
+    const Prepared f = SmallModel("f")
+                           .input("x", { 2, 8 })
+                           .input("k", { 1 }, DType::Int64)
+                           .constant("one", Tensor::of<int64_t>({ 1 }, { 1 }))
+                           .node("Shape", { "x" }, { "s" })
+                           .node("Gather", { "s", "one" }, { "g" })
+                           .node("Mul", { "k", "g" }, { "m" })
+                           .output("m")
+                           .finish();
+    const ValueId eight(0), sixteen(1);
+    const ValueEvidence evidence(f.graph(), { { f.value("g"), count(8) }, { f.value("m"), count(8) } },
+        { { eight, count(8) }, { sixteen, count(16) } }, kExact);
+    QCOMPARE(evidence.verdict(f.value("g"), eight), Verdict::Unknown); // many sizes are equal
+    QCOMPARE(evidence.verdict(f.value("g"), sixteen), Verdict::Different);
+    QCOMPARE(evidence.verdict(f.value("m"), sixteen), Verdict::Unknown); // it follows from data, which noise may change
 }
 
 void EvidenceTests::namesThatLieAreRefused()

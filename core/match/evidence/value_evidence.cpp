@@ -29,8 +29,35 @@ ValueEvidence::ValueEvidence(const Graph& floatGraph, Sketches floats, Sketches 
     , m_toFloat(m_floats.idEnd(), -1)
     , m_toQuant(m_quants.idEnd(), -1)
 {
+    findSizes(floatGraph);
     if (closeness.everywhere)
         findInside(floatGraph);
+}
+
+void ValueEvidence::findSizes(const Graph& floatGraph)
+{
+    std::vector<bool> fixed(floatGraph.values().size()); // constants and sizes
+    for (size_t v = 0; v < fixed.size(); ++v)
+        fixed[v] = floatGraph.values()[v].initializer.has_value();
+    const auto isFixed = [&](ValueId in) { return !in.valid() || fixed[in.index()]; };
+    for (const Node& node : floatGraph.nodes()) {
+        const bool follows = !node.inputs.empty() && node.captures.empty() && std::ranges::all_of(node.inputs, isFixed);
+        if (!asksForSize(node) && !follows && !node.is("Constant"))
+            continue;
+        for (const ValueId out : node.outputs)
+            if (out.valid()) {
+                fixed[out.index()] = true;
+                m_sizes.insert(out);
+            }
+    }
+}
+
+bool ValueEvidence::isOtherSize(ValueId f, ValueId q) const
+{
+    if (!m_sizes.contains(f))
+        return false;
+    const ValueSketch *a = m_floats.find(f), *b = m_quants.find(q);
+    return a && b && a->isInteger() && b->isInteger() && (a->counts() != b->counts() || a->elements() != b->elements());
 }
 
 void ValueEvidence::findInside(const Graph& floatGraph)
@@ -127,6 +154,8 @@ double ValueEvidence::agreement() const
 
 Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
 {
+    if (isOtherSize(f, q))
+        return Verdict::Different;
     const ValueSketch *a = find(m_floats, f), *b = find(m_quants, q);
     if (!a || !b)
         return Verdict::Unknown;

@@ -89,6 +89,9 @@ private:
     double farthest() const; ///< distance from which on nothing else matters
     /// Float values without an equal one behind which there are equal ones again: inside what one of the files fused.
     void findInside(const Graph& floatGraph);
+    /// Float values that follow from sizes alone are whole numbers that nothing rounds: others are not they.
+    void findSizes(const Graph& floatGraph);
+    bool isOtherSize(ValueId f, ValueId q) const;
     double nearestOfFloat(ValueId f) const;
     double nearestOfQuant(ValueId q) const;
 
@@ -96,7 +99,7 @@ private:
     SketchGroups m_floatGroups, m_quantGroups;
     BySize m_floatSizes, m_quantSizes;
     Closeness m_closeness;
-    std::unordered_set<ValueId> m_inside;
+    std::unordered_set<ValueId> m_inside, m_sizes; ///< float values
     // By the first float and quantized value of those that are equal to one another.
     mutable std::vector<double> m_toFloat, m_toQuant; ///< negative: not yet known
     mutable std::unordered_map<ValueId, std::vector<ValueId>> m_ofFloat, m_ofQuant; ///< equal values of the other file

@@ -35,6 +35,7 @@ bool ValueSketch::add(const Tensor& value)
 {
     if (!value.valid() || value.dtype() == DType::String)
         return false;
+    m_integer = qs::isInteger(value.dtype());
     const Tensor plain = toPlain(value);
     m_counts.push_back(plain.count());
     for (int64_t i = 0; i < std::min(plain.count(), kElements); ++i)
@@ -54,6 +55,7 @@ void ValueSketch::scale(double factor, double zero)
 {
     for (float& v : m_elements)
         v = float((v - zero) * factor);
+    m_integer = false;
     summarize();
 }
 

@@ -17,6 +17,8 @@ public:
     void append(const ValueSketch& more);
     /// Elements that are codes become (code - zero) * scale.
     void scale(double factor, double zero);
+    /// Numbers that count, none that measure: codes no longer do once they are scaled.
+    bool isInteger() const { return m_integer; }
     size_t size() const { return m_elements.size(); }
     /// Elements of the value, in each sample.
     const std::vector<int64_t>& counts() const { return m_counts; }
@@ -47,6 +49,7 @@ private:
     std::vector<int64_t> m_counts;
     double m_usual = 0;
     bool m_tells = false;
+    bool m_integer = false;
     bool m_masks = false; ///< scores, some of which a mask has taken out, or the mask
 };
 
