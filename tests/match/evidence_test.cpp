@@ -25,6 +25,7 @@ private slots:
     void indexFindsAllThatIsNear();
     void indexLooksAtFew();
     void verdicts();
+    void valuesOfAnotherBias();
     void sizesAreEqual();
     void namesThatLieAreRefused();
     void pairsByHandStay();
@@ -211,6 +212,28 @@ void EvidenceTests::verdicts()
     const ValueEvidence apart(f.graph(), floats, { { u, sketchOf(x) }, { v, sketchOf(w) } }, kExact);
     QCOMPARE(apart.verdict(f.value("b"), v), Verdict::Unknown);
     QCOMPARE(apart.verdict(f.value("a"), v), Verdict::Unknown);
+}
+
+void EvidenceTests::valuesOfAnotherBias()
+{
+    // Between equal values stands one that is near its partner and not the same, as where biases were corrected.
+    const Prepared f = SmallModel("f")
+                           .input("x", { 300 })
+                           .node("Exp", { "x" }, { "a" })
+                           .node("Neg", { "a" }, { "b" })
+                           .output("b")
+                           .finish();
+    const std::vector<float> x = normals(300, 1), a = normals(300, 2), b = normals(300, 3);
+    std::vector<float> corrected = a;
+    for (float& v : corrected)
+        v += 0.1f;
+    const ValueId u(0), v(1), w(2), other(3);
+    const ValueEvidence evidence(f.graph(),
+        { { f.value("x"), sketchOf(x) }, { f.value("a"), sketchOf(a) }, { f.value("b"), sketchOf(b) } },
+        { { u, sketchOf(x) }, { v, sketchOf(corrected) }, { w, sketchOf(b) }, { other, sketchOf(normals(300, 4)) } },
+        kExact);
+    QCOMPARE(evidence.verdict(f.value("a"), v), Verdict::Unknown); // names and structure tell
+    QCOMPARE(evidence.verdict(f.value("a"), other), Verdict::Different);
 }
 
 void EvidenceTests::sizesAreEqual()

@@ -166,7 +166,8 @@ Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
     if (m_closeness.bothWays)
         best = std::min(best, nearestOfFloat(f));
     if (best > m_closeness.nearest)
-        return m_inside.contains(f) ? Verdict::Different : Verdict::Unknown;
+        // What is near may be the same with another constant in it, as a bias that was corrected.
+        return m_inside.contains(f) && d > farthest() ? Verdict::Different : Verdict::Unknown;
     if (d <= m_closeness.same * best && d <= m_closeness.nearest)
         return Verdict::Same;
     return d > std::max(m_closeness.different * best, kApart) ? Verdict::Different : Verdict::Unknown;
