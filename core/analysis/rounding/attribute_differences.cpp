@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/attribute_differences.h"
 
-#include "core/analysis/pairs/node_partners.h"
 #include "core/match/graph/channel_steps.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
