@@ -94,6 +94,8 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "fitting_sqnr_db", "SQNR with a scale of its own range" },
     { "activation", "activation" },
     { "causes", "causes" },
+    { "stored_parameter", "parameter as stored" },
+    { "float_parameter", "parameter of the float model" },
     { "blocks_of_128_sqnr_db", "SQNR with blocks of 128" },
     { "blocks_of_32_sqnr_db", "SQNR with blocks of 32" },
     { "one_more_bit_sqnr_db", "SQNR with one more bit" },

@@ -84,6 +84,12 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "A scale that is zero, infinite or no number stands for no values at all. Exporters write such ones where a "
         "range was never observed, or was observed on values that are not finite.",
         "Quantize it anew from the float model's values, and find out why its range was not known." },
+    { Rule::MovesOtherwise, "moves_otherwise", Severity::Warning, "{} moves its elements otherwise",
+        "Resize, Slice, Pad, Gather and the like only move elements, by scales, sizes or indices that have to be "
+        "exact: "
+        "rounded to codes they take other elements. Behind such an operator no element is further off than those "
+        "before it, unless others were taken.",
+        "Compare the parameters and attributes of {} with the float model's." },
     { Rule::SensitiveOperator, "sensitive_operator", Severity::Warning, "{} makes the noise grow",
         "Softmax, normalization, Sigmoid, logarithms and attention masks turn small errors of their inputs "
         "into large ones. Left in float they cost little time. Products whose sums cancel the signal and keep "

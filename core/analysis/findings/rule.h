@@ -31,6 +31,7 @@ enum class Rule {
     ScaleMismatchAtJoin,
     ExtremeConstant,
     BrokenScale,
+    MovesOtherwise,
     SensitiveOperator,
     SaturatingAccumulation,
     ImplementationDiffers,

@@ -84,6 +84,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findWeightsDiffer(pair, c, found);
     findWrongBiases(pair, c, found);
     findSharedBiases(pair, c, found);
+    findMovedOtherwise(pair, c, found);
     findCancellations(pair, c, found);
     findSaturatingAccumulation(c, found);
     findImplementationDiffers(c, found);

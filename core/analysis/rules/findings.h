@@ -24,6 +24,9 @@ void findBrokenPairs(
     const ComparePair& pair, const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
 /// Readers of codes that disagree with the writer, by their constants; after findBrokenPairs().
 void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Operators that only move elements, by a parameter that codes have changed, or with far more noise behind them; after
+/// what is told of the tensors that they read.
+void findMovedOtherwise(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Scales that are zero or not finite; before what is told of the same tensors.
 void findBrokenScales(const Comparison& c, std::vector<Finding>& found);

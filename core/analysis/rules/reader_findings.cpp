@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/node_partners.h"
+#include "core/analysis/rows/range_use.h"
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 #include "core/qdq/code_readers.h"
+#include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <string_view>
 
-/// Nodes that read codes with another scale or zero point than they were written with.
+/// Nodes that read codes with another scale or zero point than they were written with, and nodes that move elements
+/// otherwise than in the float model.
 namespace qs {
 
 namespace {
@@ -158,6 +165,254 @@ void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Fi
         for (EvidenceItem& item : readEvidence(pair, odd))
             if (item.key != "steps")
                 told->evidence.push_back(std::move(item));
+    }
+}
+
+namespace {
+
+/// Of an operator that moves elements, the inputs that say how: these are exact, or other elements come out.
+struct Parameter {
+    std::string_view type;
+    size_t slot;
+    std::string_view name;
+};
+constexpr auto kParameters = std::to_array<Parameter>({
+    { "Resize", 1, "roi" },
+    { "Resize", 2, "scales" },
+    { "Resize", 3, "sizes" },
+    { "Upsample", 1, "scales" },
+    { "Slice", 1, "starts" },
+    { "Slice", 2, "ends" },
+    { "Slice", 3, "axes" },
+    { "Slice", 4, "steps" },
+    { "Pad", 1, "pads" },
+    { "Pad", 3, "axes" },
+    { "Reshape", 1, "shape" },
+    { "Expand", 1, "shape" },
+    { "Tile", 1, "repeats" },
+    { "Split", 1, "split" },
+    { "Squeeze", 1, "axes" },
+    { "Unsqueeze", 1, "axes" },
+    { "Gather", 1, "indices" },
+    { "GatherElements", 1, "indices" },
+    { "GatherND", 1, "indices" },
+});
+constexpr double kFallDb = 20; ///< at one operator that only moves
+constexpr double kPoorPartDb = 30; ///< a part that is small beside the rest and better than this is fine
+constexpr double kCoarsePartDb = 20;
+constexpr double kBeyondInput = 2; ///< largest errors: what came in, with room for what interpolation makes of it
+constexpr double kMostIsOwn = 0.5; ///< share of the noise that the tensor's own quantizer makes
+constexpr double kFloatDb = 144.5; ///< of what float32 holds
+
+bool onlyMoves(const Node& node)
+{
+    const bool selects = node.opType == "MaxPool" || node.opType == "GlobalMaxPool"; // by values that noise changes
+    return (keepsParams(node) && !selects) || node.opType == "Concat";
+}
+
+/// What comes out is worse than all that goes in, by so many dB; nothing below kFallDb.
+struct Fall {
+    size_t input, output; ///< rows
+    double db;
+    bool beyondInput; ///< single elements are off by more than any that came in
+};
+
+std::optional<Fall> fallAt(const Graph& graph, const Comparison& c, const RowOfValue& rows, size_t index)
+{
+    const ActivationRow& row = c.activations[index];
+    if (!row.floatNode.valid() || !onlyMoves(graph.node(row.floatNode)) || !row.accumulated.sqnrDb
+        || ownPartOfNoise(row).value_or(0) > kMostIsOwn)
+        return std::nullopt;
+    const Node& node = graph.node(row.floatNode);
+    std::optional<Fall> worst;
+    double most = 0;
+    for (size_t slot = 0; slot < (node.opType == "Concat" ? node.inputs.size() : 1); ++slot) {
+        const auto in = rows.find(node.inputs[slot]);
+        if (!in)
+            return std::nullopt;
+        const Similarity& came = c.activations[*in].accumulated;
+        const double fall = came.sqnrDb.value_or(kFloatDb) - *row.accumulated.sqnrDb;
+        most = std::max(most, came.maxAbsError.value_or(0));
+        if (!worst || fall < worst->db)
+            worst = Fall { *in, index, fall, false };
+    }
+    if (!worst || worst->db < kFallDb)
+        return std::nullopt;
+    worst->beyondInput = row.accumulated.maxAbsError.value_or(0) > kBeyondInput * most;
+    return worst;
+}
+
+/// A parameter that codes stand for, where it is another number by that.
+struct CodedParameter {
+    const Parameter* parameter;
+    uint32_t quantizer;
+    size_t element, elements; ///< the one furthest away
+    double meant, stored;
+};
+
+std::optional<CodedParameter> codedParameter(
+    const ComparePair& pair, const NodePartners& partners, NodeId id, const Parameter& parameter)
+{
+    const Plan& plan = *pair.quantPlan;
+    const Graph& graph = plan.graph();
+    const Node& node = graph.node(id);
+    if (!node.hasInput(parameter.slot))
+        return std::nullopt;
+    ValueId from = node.inputs[parameter.slot];
+    while (graph.value(from).producer.valid()) { // a Cast to whole numbers, say
+        const Node& maker = graph.node(graph.value(from).producer);
+        if (!maker.hasInput(0) || (maker.opType != "Cast" && !movesElements(maker)))
+            break;
+        from = maker.inputs[0];
+    }
+    const auto quantizer = pair.quantView->ofQuantized(from);
+    const Tensor* stored = plan.constant(node.inputs[parameter.slot]);
+    const Tensor* meant = partners.constant(id, parameter.slot);
+    if (!quantizer || !stored || !meant || stored->count() != meant->count())
+        return std::nullopt;
+    const std::vector<double> is = toDoubles(*stored), was = toDoubles(*meant);
+    CodedParameter found { &parameter, *quantizer, 0, is.size(), 0, 0 };
+    for (size_t i = 0; i < is.size(); ++i)
+        if (std::fabs(is[i] - was[i]) > std::fabs(found.stored - found.meant))
+            found = { &parameter, *quantizer, i, is.size(), was[i], is[i] };
+    return found.stored != found.meant ? std::optional(found) : std::nullopt;
+}
+
+/// A node's outputs are compared in this row.
+std::optional<size_t> rowMadeBy(const Comparison& c, NodeId floatNode)
+{
+    const auto row = std::ranges::find(c.activations, floatNode, &ActivationRow::floatNode);
+    return row == c.activations.end() ? std::nullopt : std::optional(size_t(row - c.activations.begin()));
+}
+
+std::string fallText(const Comparison& c, const Fall& fall)
+{
+    const Number before = c.activations[fall.input].accumulated.sqnrDb;
+    return fmt::format(" What goes in {}, what comes out at {:.1f} dB.",
+        before ? fmt::format("stands at {:.1f} dB", *before) : std::string("is exact"),
+        *c.activations[fall.output].accumulated.sqnrDb);
+}
+
+void addFall(const Comparison& c, const Fall& fall, Finding& f)
+{
+    f.summary += fallText(c, fall);
+    f.evidence.push_back(evidence("increase_db", fall.db, "dB"));
+    f.evidence.push_back(evidence("sqnr_db", *c.activations[fall.output].accumulated.sqnrDb, "dB"));
+    f.rank = std::pow(10.0, -*c.activations[fall.output].accumulated.sqnrDb / 10);
+}
+
+Finding codedFinding(const ComparePair& pair, const Comparison& c, NodeId floatNode, const CodedParameter& coded,
+    const std::optional<Fall>& fall)
+{
+    const Node& node = pair.floatPlan->graph().node(floatNode);
+    const QuantParams& params = pair.quantView->quantizers()[coded.quantizer].params;
+    Finding f = makeFinding(Rule::MovesOtherwise, node.name);
+    f.node = node.name;
+    f.activation = rowMadeBy(c, floatNode);
+    f.tensor = f.activation ? c.activations[*f.activation].name : std::string();
+    f.cause = "codes";
+    f.severity = fall ? Severity::Error : Severity::Note;
+    f.title = fmt::format("{} of {} {} stored as codes", coded.parameter->name, node.name,
+        coded.parameter->name.ends_with('s') ? "are" : "is");
+    f.summary = fmt::format("Element {} of the {} of its {} is {:.9g}, in the float model {:.9g}: it comes from {} "
+                            "codes{} and says which elements are taken.",
+        coded.element, coded.elements, coded.parameter->name, coded.stored, coded.meant, dtypeName(params.dtype),
+        params.perTensor() ? fmt::format(" of scale {:.6g}", params.scale[0]) : std::string());
+    f.evidence = { evidence("stored_parameter", coded.stored), evidence("float_parameter", coded.meant) };
+    if (fall)
+        addFall(c, *fall, f);
+    f.remedy = fmt::format(
+        "Store the {} of {} as the numbers that they are, without quantizers.", coded.parameter->name, node.name);
+    f.change = { RemedyKind::ExcludeNode, node.name, f.tensor, 0, 0, 0 };
+    return f;
+}
+
+/// Its parameters follow from the data, and with these from what was rounded.
+bool movesByData(const Plan& plan, const Node& node)
+{
+    return std::ranges::any_of(kParameters, [&](const Parameter& p) {
+        return node.opType == p.type && node.hasInput(p.slot) && !plan.constant(node.inputs[p.slot]);
+    });
+}
+
+Finding movedFinding(const ComparePair& pair, const Comparison& c, const Fall& fall)
+{
+    const ActivationRow& row = c.activations[fall.output];
+    const bool byData = movesByData(*pair.floatPlan, pair.floatPlan->graph().node(row.floatNode));
+    Finding f = activationFinding(c, fall.output, Rule::MovesOtherwise);
+    f.cause = byData ? "data" : "";
+    f.summary
+        = fmt::format("It only moves elements, and they are off by up to {:.3g} behind it, before it by {:.3g}: {}.",
+            row.accumulated.maxAbsError.value_or(0), c.activations[fall.input].accumulated.maxAbsError.value_or(0),
+            byData ? "which ones it takes follows from values that were rounded"
+                   : "it moves them otherwise, or the two are not partners");
+    addFall(c, fall, f);
+    if (byData)
+        f.remedy = fmt::format("Leave in float what decides which elements {} takes.", row.node);
+    f.confidence = row.confidence;
+    return f;
+}
+
+Finding smallPartFinding(const Comparison& c, const Fall& fall)
+{
+    const ActivationRow &row = c.activations[fall.output], &whole = c.activations[fall.input];
+    Finding f = activationFinding(c, fall.output, Rule::ScaleMismatchAtJoin);
+    if (*row.accumulated.sqnrDb >= kCoarsePartDb)
+        f.severity = Severity::Note;
+    else
+        f.severity = Severity::Warning;
+    f.cause = "part";
+    f.title = fmt::format("What {} takes is small beside the rest", row.node);
+    f.summary = fmt::format("It is a part of {}, whose errors are as large in all its parts, and much smaller than the "
+                            "others.",
+        whole.name);
+    addFall(c, fall, f);
+    const std::string& place = whole.node.empty() ? row.node : whole.node;
+    f.remedy = fmt::format("Leave {} in float, or scale its parts alike.", place);
+    f.change = { RemedyKind::ExcludeNode, place, {}, 0, 0, 0 };
+    return f;
+}
+
+/// Something is said of the tensor that the part is taken from, or of the part.
+bool isToldOf(const std::vector<Finding>& found, const Comparison& c, const Fall& fall)
+{
+    const ActivationRow& whole = c.activations[fall.input];
+    return std::ranges::any_of(found, [&](const Finding& f) {
+        const bool there = f.activation == fall.input || f.activation == fall.output;
+        return f.rule != Rule::Inherited && (there || (!whole.node.empty() && f.node == whole.node));
+    });
+}
+
+} // namespace
+
+void findMovedOtherwise(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const NodePartners partners(pair);
+    const RowOfValue rows(c.activations);
+    std::set<NodeId> told;
+    const auto nodes = pair.quantPlan->graph().nodes();
+    for (size_t n = 0; n < nodes.size(); ++n)
+        for (const Parameter& parameter : kParameters) {
+            const NodeId id(n);
+            const NodeId partner = nodes[n].opType == parameter.type ? partners.of(id) : NodeId();
+            const auto coded = partner.valid() ? codedParameter(pair, partners, id, parameter) : std::nullopt;
+            if (!coded)
+                continue;
+            const auto row = rowMadeBy(c, partner);
+            found.push_back(codedFinding(pair, c, partner, *coded, row ? fallAt(graph, c, rows, *row) : std::nullopt));
+            told.insert(partner);
+        }
+    if (c.network && c.network->known() && !c.network->same()) // which says where and why
+        return;
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const auto fall = fallAt(graph, c, rows, i);
+        if (!fall || told.contains(c.activations[i].floatNode))
+            continue;
+        if (fall->beyondInput)
+            found.push_back(movedFinding(pair, c, *fall));
+        else if (*c.activations[i].accumulated.sqnrDb < kPoorPartDb && !isToldOf(found, c, *fall))
+            found.push_back(smallPartFinding(c, *fall));
     }
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Operators that only move elements, by parameters that codes have changed.
+#include "tests/analysis/comparing.h"
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr float kFine = 10.f / 65535; // steps of 16 bits
+constexpr int64_t kSide = 16;
+
+/// x -> Neg -> a -> Resize by 2 -> y, each element twice; the scales in float, or as codes of `step`.
+Prepared resized(bool codes, std::optional<float> step)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 1, 1, 1, kSide }).node("Neg", { "x" }, { "a" });
+    if (codes)
+        m.qdq<uint16_t>("a", "a_dq", kFine, 32768);
+    const std::vector<float> scales { 1, 1, 1, 2 };
+    if (step) {
+        std::vector<uint16_t> stored;
+        for (const float s : scales)
+            stored.push_back(uint16_t(std::lround(s / *step)));
+        m.constant("scales_quantized", Tensor::of<uint16_t>({ 4 }, stored))
+            .constant("scales_scale", Tensor::scalar(*step))
+            .constant("scales_zero", Tensor::scalar<uint16_t>(0))
+            .node("DequantizeLinear", { "scales_quantized", "scales_scale", "scales_zero" }, { "scales" });
+    } else {
+        m.constant("scales", Tensor::of<float>({ 4 }, scales));
+    }
+    m.node("Resize", { codes ? "a_dq" : "a", "", "scales" }, { "r" },
+        { { "mode", std::string("nearest") }, { "coordinate_transformation_mode", std::string("asymmetric") },
+            { "nearest_mode", std::string("floor") } });
+    if (codes)
+        m.qdq<uint16_t>("r", "r_dq", kFine, 32768);
+    return m.node("Neg", { codes ? "r_dq" : "r" }, { "y" }).output("y").finish();
+}
+
+/// x -> Gather of the largest elements' places -> y. `noise`: what the other file adds before it looks for them.
+Prepared gathered(bool codes, float step)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kSide }).constant("k", Tensor::of<int64_t>({ 1 }, { kSide / 2 }));
+    m.node("Neg", { "x" }, { "a" });
+    if (codes)
+        m.qdq<uint16_t>("a", "a_dq", kFine, 32768).qdq<uint8_t>("a_dq", "c", step, 128);
+    else
+        m.node("Identity", { "a" }, { "c" });
+    m.node("TopK", { "c", "k" }, { "largest", "places" });
+    return m.node("Gather", { codes ? "a_dq" : "a", "places" }, { "y" }).output("y").finish();
+}
+
+/// The first half of a tensor is far smaller than the rest.
+Prepared sliced(bool codes)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 2, kSide }).constant("sizes", Tensor::of<float>({ 2, 1 }, { 0.01f, 1 }));
+    m.constant("from", Tensor::of<int64_t>({ 1 }, { 0 })).constant("to", Tensor::of<int64_t>({ 1 }, { 1 }));
+    m.node("Mul", { "x", "sizes" }, { "a" });
+    if (codes)
+        m.qdq<uint8_t>("a", "a_dq", 8.f / 255, 128);
+    m.node("Slice", { codes ? "a_dq" : "a", "from", "to" }, { "s" });
+    return m.node("Neg", { "s" }, { "y" })
+        .node("Abs", { codes ? "a_dq" : "a" }, { "z" })
+        .output("y")
+        .output("z")
+        .finish();
+}
+
+FixedData feed(const Shape& shape)
+{
+    size_t count = 1;
+    for (const int64_t size : shape)
+        count *= size_t(size);
+    return FixedData({ Tensor::of<float>(shape, normals(count, 7)) });
+}
+
+} // namespace
+
+class MovedElementsTests : public QObject {
+    Q_OBJECT
+private slots:
+    void parameters_data()
+    {
+        QTest::addColumn<float>("step"); // 0: the scales are no codes
+        QTest::addColumn<bool>("told");
+        QTest::newRow("float") << 0.f << false;
+        QTest::newRow("codes that hold them") << 1.f / 1024 << false;
+        QTest::newRow("codes beside them") << 2.f / 65535 << true; // 1 becomes 1.0000153
+    }
+    void parameters()
+    {
+        QFETCH(float, step);
+        QFETCH(bool, told);
+        const Prepared q = resized(true, step > 0 ? std::optional(step) : std::nullopt);
+        const Comparison c = compared(resized(false, {}), q, feed({ 1, 1, 1, kSide }));
+        const Finding* f = findingOf(c, Rule::MovesOtherwise);
+        QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QCOMPARE(c.findings.front().rule, Rule::MovesOtherwise);
+        QCOMPARE(f->node, std::string("n_r"));
+        QVERIFY2(f->summary.find("1.0000") != std::string::npos, f->summary.c_str());
+        QVERIFY2(f->summary.find("in the float model 1:") != std::string::npos, f->summary.c_str());
+    }
+
+    /// Which elements are taken follows from rounded values.
+    void byData()
+    {
+        const Comparison same = compared(gathered(false, 0), gathered(true, 6.f / 255), feed({ kSide }));
+        QVERIFY2(!findingOf(same, Rule::MovesOtherwise), qPrintable(rulesOf(same)));
+        const Comparison c = compared(gathered(false, 0), gathered(true, 1), feed({ kSide }));
+        const Finding* f = findingOf(c, Rule::MovesOtherwise);
+        QVERIFY2(f && f->node == "n_y", qPrintable(rulesOf(c)));
+        QCOMPARE(f->severity, Severity::Warning);
+    }
+
+    void smallPart()
+    {
+        const Comparison c = compared(sliced(false), sliced(true), feed({ 2, kSide }));
+        QVERIFY2(!findingOf(c, Rule::MovesOtherwise), qPrintable(rulesOf(c)));
+        const bool told = std::ranges::any_of(c.findings, [&](const Finding& f) {
+            return f.activation
+                && (c.activations[*f.activation].name == "a" || c.activations[*f.activation].name == "s");
+        });
+        QVERIFY2(told, qPrintable(rulesOf(c)));
+    }
+};
+
+QTEST_GUILESS_MAIN(MovedElementsTests)
+#include "moved_elements_test.moc"
