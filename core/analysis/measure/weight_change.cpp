@@ -222,9 +222,10 @@ std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const flo
         return std::nullopt;
     const size_t inner = x.size() / (rows * columns);
     std::vector<size_t> byRow(rows), byColumn(columns);
+    const bool balanced = leavesLowestOut(y, params, grid);
     grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
         const double step = std::fabs(params.scale[std::min(scale, params.scale.size() - 1)]);
-        const GridEnds ends = gridEnds(params, std::min(scale, params.scale.size() - 1));
+        const GridEnds ends = gridEnds(params, std::min(scale, params.scale.size() - 1), balanced);
         for (size_t i = begin; i < begin + n; ++i) {
             const double most = kHalfStepAndRoom * step + room * (std::fabs(double(x[i])) + std::fabs(double(y[i])));
             if (std::fabs(double(y[i]) - x[i]) > most && x[i] >= ends.low && x[i] <= ends.high) {

@@ -11,8 +11,9 @@ namespace qs {
 
 namespace {
 
-/// Half a step with room for how files round their scales and for the largest code (127.5 rounds to 127).
-constexpr double kHalfStep = 0.51;
+/// Half a step with room for how files round their scales, for the largest code (127.5 rounds to 127), and for weights
+/// that had been rounded to steps a fifth as large before.
+constexpr double kHalfStep = 0.6;
 constexpr double kBesideNearest = 1.02; ///< the same of grids that are not even
 constexpr double kFloatRounding = 1e-6; ///< relative, of values beside small floats
 
@@ -119,13 +120,30 @@ double nearestOnGrid(const QuantParams& params, size_t scale, double x)
     return s * (std::clamp(std::nearbyint(x / s + rest) + (zero - rest), double(codes.low), double(codes.high)) - zero);
 }
 
-GridEnds gridEnds(const QuantParams& params, size_t scale)
+bool leavesLowestOut(std::span<const float> y, const QuantParams& params, const WeightGrid& grid)
+{
+    const double lowest = params.values().low;
+    if (!isInteger(params.dtype) || lowest >= 0)
+        return false;
+    bool none = true;
+    grid.eachRun(y.size(), [&](size_t index, size_t begin, size_t n) {
+        const size_t at = scaleIndex(params, index);
+        const double s = params.scale[at];
+        none = none && params.zero(at) == 0;
+        for (size_t i = begin; i < begin + n && none && s != 0; ++i)
+            none = std::nearbyint(y[i] / s) > lowest;
+    });
+    return none;
+}
+
+GridEnds gridEnds(const QuantParams& params, size_t scale, bool balanced)
 {
     const size_t at = scaleIndex(params, scale);
     const double zero = params.zero(at), s = params.scale[at];
     const double half = isInteger(params.dtype) ? std::fabs(s) / 2 : 0;
     const CodeValues codes = params.values();
-    const double first = s * (codes.low - zero), last = s * (codes.high - zero); // blocks may have negative scales
+    const double first = s * (codes.low + (balanced ? 1 : 0) - zero),
+                 last = s * (codes.high - zero); // blocks may have negative scales
     return { std::min(first, last) - half, std::max(first, last) + half };
 }
 
@@ -143,10 +161,10 @@ GridNumbers againstGrid(
     std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid, double room)
 {
     GridNumbers numbers;
-    const bool even = isInteger(params.dtype);
+    const bool even = isInteger(params.dtype), balanced = leavesLowestOut(y, params, grid);
     grid.eachRun(x.size(), [&](size_t index, size_t begin, size_t n) {
         const double s = params.scale[scaleIndex(params, index)];
-        const auto [lowest, highest] = gridEnds(params, index);
+        const auto [lowest, highest] = gridEnds(params, index, balanced);
         const double tolerance = kHalfStep * std::fabs(s) + 1e-12;
         if (even)
             numbers.idealNoise += s * s / 12 * double(n);
@@ -156,7 +174,10 @@ GridNumbers againstGrid(
             const double ofTypes = room * (std::fabs(double(x[i])) + std::fabs(double(y[i])));
             numbers.outside += !inside;
             if (even) {
-                numbers.off += inside & (error > tolerance + ofTypes);
+                const bool off = inside & (error > tolerance + ofTypes);
+                numbers.off += off;
+                if (off && s != 0)
+                    numbers.mostStepsOff = std::max(numbers.mostStepsOff, error / std::fabs(s));
                 continue;
             }
             const double nearest = std::fabs(nearestOnGrid(params, index, x[i]) - x[i]);

@@ -43,17 +43,21 @@ private:
 
 /// What an element is rounded to: a code's value for integers, the nearest value of small floats.
 double nearestOnGrid(const QuantParams& params, size_t scale, double x);
-/// Ends of the range of a scale, half a step beyond the outermost codes of integers.
+/// Ends of the range of a scale, half a step beyond the outermost codes of integers; `balanced`: without the lowest
+/// one.
 struct GridEnds {
     double low, high;
 };
-GridEnds gridEnds(const QuantParams& params, size_t scale);
+GridEnds gridEnds(const QuantParams& params, size_t scale, bool balanced = false);
+/// Symmetric codes of a signed type none of which is the lowest: it was left out, as -128 of -128 ... 127 often is.
+bool leavesLowestOut(std::span<const float> y, const QuantParams& params, const WeightGrid& grid);
 
 /// Numbers of x against the grid that its codes y stand on.
 struct GridNumbers {
     double idealNoise = 0; ///< sum over all elements: step squared over 12; of small floats by rounding x
     size_t outside = 0; ///< beyond the range
     size_t off = 0; ///< inside and further from x than rounding goes
+    double mostStepsOff = 0; ///< of these; 0 for small floats
 };
 /// Relative errors that x and y may have beside that of the codes: of the type that all of x, or all scales, are of,
 /// where that is float16 or bfloat16. The codes may have been made of weights that were not rounded to it, or the other

@@ -46,6 +46,7 @@ struct WeightRow {
     std::optional<FinerWeights> finer; ///< below kFinerWeightsDb
     Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
     std::optional<WeightChange> change; ///< where elements are, and one simple change explains them
+    Number mostStepsOff; ///< of these, the furthest one; integers
     std::optional<OtherRows> otherRows; ///< where they are those of a few rows or columns alone
     Number usedCodes;
     MatchMethod method = MatchMethod::Name;

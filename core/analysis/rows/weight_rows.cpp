@@ -90,6 +90,8 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
         row.offByMoreThanHalfStep = double(numbers.off) / double(y.size() - numbers.outside);
     if (numbers.off > 0) {
         row.change = weightChange(weight.data<float>(), y, params, grid, room);
+        if (isInteger(params.dtype))
+            row.mostStepsOff = numbers.mostStepsOff;
         row.otherRows = otherRows(weight.data<float>(), y, row.shape, params, grid, room);
     }
     if (isInteger(params.dtype) && dtypeBits(params.dtype) <= 8)

@@ -21,6 +21,7 @@ constexpr double kAccuracyLoss = 0.01;
 constexpr double kFinerScalesDb = 3; ///< what another granularity of the same type gains: half the noise power
 constexpr double kShareOfWorst = 0.1; ///< of the noise of the coarsest weight
 constexpr double kFittingDb = 9; ///< the quantizer's own scale would give: one and a half bits more
+constexpr double kClippedDb = 3; ///< clipping makes as much noise as rounding, and a scale that fits would not
 constexpr double kVisibleDb = 35; ///< above it no scale is looked into, nor the output of few bits
 constexpr double kTellingDb = 0.5; ///< less is not told
 constexpr size_t kEightBits = 8;
@@ -101,6 +102,14 @@ bool hasForeignScale(const WeightRow& row)
 {
     const Number fitting = fittingDb(row);
     return fitting && *fitting - *row.similarity.sqnrDb > kFittingDb && *row.similarity.sqnrDb < kVisibleDb;
+}
+
+/// Its scale is too small for it: what it cuts off costs more than it gains by finer steps.
+bool isClipped(const WeightRow& row)
+{
+    const Number fitting = fittingDb(row);
+    return row.clippedFraction.value_or(0) > 0 && fitting && row.idealSqnrDb
+        && *row.idealSqnrDb - *row.similarity.sqnrDb >= kClippedDb && *fitting - *row.similarity.sqnrDb >= kClippedDb;
 }
 
 std::string typeText(const QuantParams& params)
@@ -189,14 +198,34 @@ Finding foreignScale(const Comparison& c, size_t i)
     const WeightRow& row = c.weights[i];
     Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
     f.cause = "scale";
-    f.title = "The scale of the weights of " + row.node + " does not fit them";
+    const bool cut = row.clippedFraction.value_or(0) > 0;
+    f.title = fmt::format("The scale of the weights of {} is too {}", row.node, cut ? "small" : "coarse");
     f.summary = fmt::format("They keep {:.1f} dB; the scale that their own range asks for would keep {:.1f} dB.",
         *row.similarity.sqnrDb, *fittingDb(row));
-    if (row.clippedFraction.value_or(0) > 0)
+    if (cut)
         f.summary += fmt::format(" {} of the elements are clipped.", percentText(*row.clippedFraction));
     f.evidence
         = { evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("fitting_sqnr_db", *fittingDb(row), "dB"),
               evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+    f.remedy = "Quantize this weight anew, by its own range.";
+    f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+    f.expectedGainDb = *fittingDb(row) - *row.similarity.sqnrDb;
+    return f;
+}
+
+Finding clippedWeight(const Comparison& c, size_t i, bool dominates)
+{
+    const WeightRow& row = c.weights[i];
+    Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
+    f.severity = dominates ? Severity::Warning : Severity::Note;
+    f.cause = "clipped";
+    f.title = "The scale of the weights of " + row.node + " is too small";
+    f.summary = fmt::format("{} of the elements are clipped at the ends of the codes: they keep {:.1f} dB, where the "
+                            "step alone would leave {:.1f} dB and the scale that their own range asks for {:.1f} dB.",
+        percentText(*row.clippedFraction), *row.similarity.sqnrDb, *row.idealSqnrDb, *fittingDb(row));
+    f.evidence
+        = { evidence("clipped_fraction", *row.clippedFraction), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
+              evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"), evidence("fitting_sqnr_db", *fittingDb(row), "dB") };
     f.remedy = "Quantize this weight anew, by its own range.";
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
     f.expectedGainDb = *fittingDb(row) - *row.similarity.sqnrDb;
@@ -281,7 +310,12 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
         const bool foreign = hasForeignScale(row);
         const double limit = isRoughest(row) ? kFinerWeightsDb : kCoarseWeightDb;
         const bool coarse = *row.similarity.sqnrDb < limit && around.outputMatters(isRoughest(row));
-        const auto noise = foreign || coarse ? dominatingNoise(pair, c, row) : std::nullopt;
+        const bool clipped = isClipped(row);
+        const auto noise = foreign || coarse || clipped ? dominatingNoise(pair, c, row) : std::nullopt;
+        if (clipped && !foreign && !(coarse && noise)) {
+            found.push_back(clippedWeight(c, i, noise && *row.similarity.sqnrDb < kVisibleDb));
+            continue;
+        }
         if (!noise || (!isRoughest(row) && *noise < kShareOfWorst * around.worstNoise))
             continue;
         if (foreign) {

@@ -40,6 +40,8 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
         "Quantize these weights to 8 bits, in smaller blocks, or leave these nodes in float." },
     { Rule::WeightsTooCoarse, "scale", "The scales of {0} weights do not fit them",
         "Quantize these weights anew, by their own ranges." },
+    { Rule::WeightsTooCoarse, "clipped", "The scales of {0} weights are too small",
+        "Quantize these weights anew, by their own ranges." },
     { Rule::RangeTooSmall, kByInput, "{0} more ranges were found with other data", "", 2, true },
     { Rule::RangeTooSmall, "", "Clipping at {0} tensors",
         "Recalibrate with data like these, or widen each range to what its data reach.", kFewestRanges },

@@ -55,7 +55,7 @@ bool hasWrongElements(const WeightRow& row)
     const double share = *row.offByMoreThanHalfStep;
     if (share >= kMostElements || (share > kDifferingShare && share * elements > kFewElements))
         return false;
-    return row.similarity.maxAbsError.value_or(0) > kFewSteps * largestScale(row.params);
+    return row.mostStepsOff.value_or(0) > kFewSteps;
 }
 
 } // namespace
@@ -211,9 +211,8 @@ std::string otherWeightText(const WeightRow& row, bool elements, bool unrelated)
         return otherRowsText(*row.otherRows, row.shape);
     if (elements)
         return fmt::format(
-            "A few elements ({:.3f} %) are off by up to {:.4g}, {:.0f} steps, all others are rounded well.",
-            100 * *row.offByMoreThanHalfStep, *row.similarity.maxAbsError,
-            *row.similarity.maxAbsError / largestScale(row.params));
+            "A few elements ({:.3f} %) are off by up to {:.0f} steps, all others are rounded well or clipped.",
+            100 * *row.offByMoreThanHalfStep, row.mostStepsOff.value_or(0));
     return fmt::format("{} of the elements are off by more than half a step without being clipped: {}.",
         percentText(*row.offByMoreThanHalfStep),
         row.change      ? changeText(*row.change)
