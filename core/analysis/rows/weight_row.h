@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/measure/moved_factors.h"
 #include "core/analysis/measure/weight_change.h"
 #include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
@@ -45,9 +46,11 @@ struct WeightRow {
     Number perTensorSqnrDb, perChannelSqnrDb; ///< what either granularity would give, in its own type and bits
     std::optional<FinerWeights> finer; ///< below kFinerWeightsDb
     Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
-    std::optional<WeightChange> change; ///< where elements are, and one simple change explains them
     Number mostStepsOff; ///< of these, the furthest one; integers
+    std::optional<WeightChange> change; ///< where elements are, and one simple change explains them
     std::optional<OtherRows> otherRows; ///< where they are those of a few rows or columns alone
+    std::optional<ChannelFactors> factors; ///< where elements are, and factors of channels explain them
+    bool equalized = false; ///< those of the layers around take these factors away again
     Number usedCodes;
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
@@ -58,6 +61,10 @@ struct WeightRow {
 /// Noise power of 1 % of the weight's: below it rounding a weight shows at the output.
 inline constexpr double kCoarseWeightDb = 20;
 inline constexpr double kFinerWeightsDb = 25; ///< below it finer ways are tried
+
+/// Share of a weight's elements off by more than rounding does, from which on it is another weight.
+inline constexpr double kDifferingShare = 0.001;
+inline bool isOtherWeight(const WeightRow& row) { return row.offByMoreThanHalfStep.value_or(0) > kDifferingShare; }
 
 /// What Gather reads in blocks has 4 bits in the files that are written here.
 inline bool isTableOfBlocks(const WeightRow& row) { return row.opType == "Gather" && row.params.blockSize > 0; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/weight_rows.h"
 
+#include "core/analysis/measure/moved_factors.h"
 #include "core/analysis/measure/pair_memory.h"
 #include "core/analysis/measure/weight_grid.h"
 #include "core/analysis/pairs/body_pairs.h"
@@ -89,11 +90,15 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
     if (numbers.outside < y.size())
         row.offByMoreThanHalfStep = double(numbers.off) / double(y.size() - numbers.outside);
     if (numbers.off > 0) {
-        row.change = weightChange(weight.data<float>(), y, params, grid, room);
         if (isInteger(params.dtype))
             row.mostStepsOff = numbers.mostStepsOff;
+        row.change = weightChange(weight.data<float>(), y, params, grid, room);
         row.otherRows = otherRows(weight.data<float>(), y, row.shape, params, grid, room);
     }
+    if (isOtherWeight(row))
+        row.factors = row.bias
+            ? biasFactors(weight.data<float>(), y, params, grid)
+            : channelFactors(weight.data<float>(), y, row.shape, row.channelAxis, params, grid, room);
     if (isInteger(params.dtype) && dtypeBits(params.dtype) <= 8)
         row.usedCodes = usedCodes(codes, params);
 }
@@ -127,9 +132,9 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
     row.similarity = similarityOf(sums);
     row.part = codes.count() != weight.count();
     row.turned = wp.transposed && codes.rank() == 2;
-    fillAgainstGrid(codes, q.params, wp, weight, y, sums.xx, row);
     const Node& node = pair.floatPlan->graph().node(wp.floatNode);
     row.channelAxis = outputAxis(node, wp.floatValue, row.shape, row.bias);
+    fillAgainstGrid(codes, q.params, wp, weight, y, sums.xx, row);
     fillChannels(x, y, channelsOf(row.shape, row.channelAxis), row);
     if (!row.bias && row.shape.size() >= 2)
         fillTrials(codes, q.params, weight, sums.xx, row);
@@ -161,6 +166,20 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
     return *made;
 }
 
+void markEqualized(const Graph& graph, std::vector<WeightRow>& rows)
+{
+    if (std::ranges::none_of(rows, [](const WeightRow& row) { return !row.bias && row.factors; }))
+        return;
+    std::vector<LayerConstant> constants;
+    for (const WeightRow& row : rows)
+        if (row.floatNode.valid())
+            constants.push_back(
+                { row.floatNode, row.floatValue, row.bias, row.factors ? &*row.factors : nullptr, isOtherWeight(row) });
+    const std::set<NodeId> found = equalizedNodes(graph, constants);
+    for (WeightRow& row : rows)
+        row.equalized = row.factors && found.contains(row.floatNode);
+}
+
 } // namespace
 
 std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory)
@@ -175,6 +194,9 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
         rows[i] = memory && folded.isOwn(weights[i]) ? remembered(pair, weights[i], histograms, *memory)
                                                      : makeRow(pair, weights[i], *folded.of(weights[i]), histograms);
     });
+    if (cancel.cancelled())
+        return rows;
+    markEqualized(pair.floatPlan->graph(), rows);
     for (const BodyPair& body : bodyPairs(pair)) {
         const FoldedConstants own(body.pair.floatPlan);
         for (const WeightPair& wp : body.pair.alignment->weights) {

@@ -57,8 +57,6 @@ void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector
 void findLeftInFloat(const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
 
-/// Share of a weight's elements off by more than rounding does, from which on it is another weight.
-inline constexpr double kDifferingShare = 0.001;
 /// What the proof tells, by what is known of the weights.
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c);
 

@@ -242,12 +242,43 @@ void tellChangedByRecipe(const Comparison& c, std::vector<Finding>& found)
     found.push_back(std::move(f));
 }
 
+/// Layers whose factors cancel out are one cause, and no fault.
+void tellEqualized(const Comparison& c, std::vector<Finding>& found)
+{
+    Finding f = makeFinding(Rule::WeightsDiffer);
+    f.severity = Severity::Note;
+    f.cause = "equalized";
+    double lowest = HUGE_VAL, highest = 0;
+    for (size_t i = 0; i < c.weights.size(); ++i)
+        if (const WeightRow& row = c.weights[i]; row.equalized && !row.bias) {
+            f.places.push_back(placesOf(weightFinding(c, i, Rule::WeightsDiffer)).front());
+            lowest = std::min(lowest, std::ranges::min(row.factors->out));
+            highest = std::max(highest, std::ranges::max(row.factors->out));
+        }
+    if (f.places.empty())
+        return;
+    f.node = f.places.front().node;
+    f.tensor = f.places.front().tensor;
+    f.weight = f.places.front().weight;
+    f.title = fmt::format("{} layers are equalized", f.places.size());
+    f.summary = fmt::format("Output channels have factors of their own, {:.3g} … {:.3g}, and so have their biases; the "
+                            "inputs of the next layers take them away again, so that they compute the same within the "
+                            "rounding of their codes (cross-layer equalization).",
+        lowest, highest);
+    f.evidence
+        = { evidence("lowest", lowest), evidence("highest", highest), evidence("places", double(f.places.size())) };
+    f.remedy = "Nothing has to be done; what is told of these weights and of the tensors between them compares other "
+               "numbers.";
+    found.push_back(std::move(f));
+}
+
 } // namespace
 
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     if (isChangedByRecipe(pair))
         return tellChangedByRecipe(c, found);
+    tellEqualized(c, found);
     const Graph& graph = pair.floatPlan->graph();
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
@@ -257,7 +288,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         const bool moved = c.network && c.network->rearranged && !elements; // together they are the same
         if (isTold(found, Rule::BrokenScale, {}, i))
             continue;
-        if (row.bias || rounded || moved || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
+        if (row.bias || rounded || moved || row.equalized
+            || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
             continue;
         if (const Quantizer* first = roundedBefore(pair, row)) {
             found.push_back(quantizedTwice(pair, c, i, *first));
@@ -387,17 +419,18 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
             power = row.channelAbsMax.empty() ? 0 : std::pow(std::ranges::max(row.channelAbsMax), 2);
         const double share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
         const auto distance = biasScaleDistance(pair, row);
-        const bool cut = row.clippedFraction.value_or(0) > 0 && share > kHarmfulCut;
-        const bool coarse = dtypeBits(row.params.dtype) < kSumBits && share > kHarmfulBits;
-        const bool most = share <= kHarmfulBias && makesMostNoise(c, row);
-        const bool wrong = cut || coarse || most || share > kHarmfulBias;
+        const bool meant = row.equalized; // it has the factors of its channels
+        const bool cut = !meant && row.clippedFraction.value_or(0) > 0 && share > kHarmfulCut;
+        const bool coarse = !meant && dtypeBits(row.params.dtype) < kSumBits && share > kHarmfulBits;
+        const bool most = !meant && share <= kHarmfulBias && makesMostNoise(c, row);
+        const bool wrong = cut || coarse || most || (!meant && share > kHarmfulBias);
         const bool mismatched = addsToSums(pair, row) && distance && *distance > kBiasRatio;
         if ((!wrong && !mismatched) || isMisread(pair, row, found))
             continue;
         Finding f = weightFinding(c, i, Rule::WrongBiasScale);
-        if (share > kRuinousBias)
+        if (wrong && share > kRuinousBias)
             f.severity = Severity::Error;
-        f.rank = share;
+        f.rank = meant ? 0 : share;
         f.cause = cut ? "cut" : wrong ? "wrong" : "own_scale";
         const bool lost = wrong && isAllZeros(row);
         if (lost) {

@@ -86,7 +86,7 @@ Number madeByWeight(
     const Node& node = graph.node(reader);
     const std::string type = floatOpType(node);
     const bool moved = (c.network && c.network->rearranged) || (pair.provenance && pair.provenance->movesFactors);
-    if (moved && weight.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+    if (weight.equalized || (moved && isOtherWeight(weight)))
         return std::nullopt; // factors have moved to its input
     if (!weight.similarity.rmse)
         return 0.0;
