@@ -96,6 +96,7 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "causes", "causes" },
     { "stored_parameter", "parameter as stored" },
     { "float_parameter", "parameter of the float model" },
+    { "output_share", "share of the worst output's noise, estimated", true },
     { "blocks_of_128_sqnr_db", "SQNR with blocks of 128" },
     { "blocks_of_32_sqnr_db", "SQNR with blocks of 32" },
     { "one_more_bit_sqnr_db", "SQNR with one more bit" },

@@ -75,6 +75,8 @@ Finding weightFinding(const Comparison& c, size_t row, Rule rule);
 bool isTold(
     const std::vector<Finding>& found, Rule rule, std::optional<size_t> activation, std::optional<size_t> weight);
 
+/// What each activation's own quantizer makes of the worst output's noise, 0..1, estimated by how noise is passed on.
+std::vector<double> outputShares(const ComparePair& pair, const Comparison& c);
 /// Activations are float: nothing but weights can be mended.
 bool onlyWeightsQuantized(const Comparison& c);
 /// The row is a graph input, or only moves its elements (Reshape, Transpose ...).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/output_row.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
@@ -40,6 +41,81 @@ bool spoilsItself(const ActivationRow& row)
 {
     return row.localSqnrDb && row.idealSqnrDb && *row.localSqnrDb < *row.idealSqnrDb - kHealthyLocalDb;
 }
+
+/// How the noise of the worst output came about: back through the graph, in each node by what is inherited there, and
+/// among its inputs by what they bring.
+class NoiseShares {
+public:
+    NoiseShares(const Graph& graph, const Comparison& c)
+        : m_c(c)
+        , m_rowOf(c.activations)
+        , m_brought(graph.values().size())
+        , m_shares(graph.values().size())
+    {
+        const OutputRow* worst = worstOutput(c.outputs);
+        if (!worst || !worst->floatValue.valid())
+            return;
+        for (size_t v = 0; v < m_brought.size(); ++v)
+            m_brought[v] = ownNoise(ValueId(v));
+        for (const Node& node : graph.nodes())
+            for (const ValueId out : node.outputs)
+                if (out.valid() && m_brought[out.index()].relative < 0) // not compared: the noisiest input's
+                    for (const ValueId in : node.inputs)
+                        if (in.valid() && m_brought[in.index()].relative > m_brought[out.index()].relative)
+                            m_brought[out.index()] = m_brought[in.index()];
+        m_shares[worst->floatValue.index()] = 1;
+        const auto& nodes = graph.nodes();
+        for (size_t n = nodes.size(); n-- > 0;)
+            handBack(nodes[n]);
+    }
+    const std::vector<double>& all() const { return m_shares; } ///< by value
+
+private:
+    struct Noise {
+        double relative = -1, power = -1; ///< below zero: nothing is known
+    };
+    Noise ownNoise(ValueId value) const
+    {
+        const auto row = m_rowOf.find(value);
+        if (!row)
+            return {};
+        const ActivationRow& a = m_c.activations[*row];
+        const double rmse = a.accumulated.rmse.value_or(0), signal = a.signalPower.value_or(0);
+        return signal > 0 ? Noise { rmse * rmse / signal, rmse * rmse } : Noise {};
+    }
+    /// The part that was there before; all of it where that is not known.
+    double inheritedPart(ValueId value) const
+    {
+        const auto row = m_rowOf.find(value);
+        const Noise& noise = m_brought[value.index()];
+        const Number inherited = row ? m_c.activations[*row].noise.inherited : std::nullopt;
+        return inherited && noise.power > 0 ? std::clamp(*inherited / noise.power, 0.0, 1.0) : 1;
+    }
+    void handBack(const Node& node)
+    {
+        double share = 0;
+        for (const ValueId out : node.outputs)
+            if (out.valid())
+                share += m_shares[out.index()] * inheritedPart(out);
+        if (share <= 0)
+            return;
+        const bool adds = node.opType == "Add" || node.opType == "Sub" || node.opType == "Concat";
+        const auto brought = [&](ValueId in) {
+            return in.valid() ? std::max(adds ? m_brought[in.index()].power : m_brought[in.index()].relative, 0.0) : 0;
+        };
+        double sum = 0;
+        for (const ValueId in : node.inputs)
+            sum += brought(in);
+        for (const ValueId in : node.inputs)
+            if (sum > 0 && in.valid())
+                m_shares[in.index()] += share * brought(in) / sum;
+    }
+
+    const Comparison& m_c;
+    const RowOfValue m_rowOf;
+    std::vector<Noise> m_brought; ///< by value
+    std::vector<double> m_shares; ///< by value
+};
 
 /// Where the noise of a tensor that only inherits comes from. Found for all values in one pass through the graph.
 class SourceFinder {
@@ -197,6 +273,15 @@ FindingPlace inheritedPlace(const Comparison& c, size_t index)
 }
 
 } // namespace
+
+std::vector<double> outputShares(const ComparePair& pair, const Comparison& c)
+{
+    const NoiseShares shares(pair.floatPlan->graph(), c);
+    std::vector<double> own;
+    for (const ActivationRow& row : c.activations)
+        own.push_back(shares.all()[row.floatValue.index()] * ownPartOfNoise(row).value_or(0));
+    return own;
+}
 
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {

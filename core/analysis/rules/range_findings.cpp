@@ -30,6 +30,39 @@ constexpr double kForeignExcess = 3, kMost = 0.5;
 /// A range this share of the data's width only has to move, by this share of its codes at least.
 constexpr double kWideEnough = 0.95, kShiftedShare = 0.125;
 
+/// So much at an output that is not fine is worth a warning wherever it is lost; from ranges of twice the data's width
+/// on.
+constexpr double kVisibleLossDb = 3, kTwiceDb = 5.5;
+
+/// What ranges cost at the worst output, by how noise is passed on.
+class OutputCost {
+public:
+    OutputCost(const ComparePair& pair, const Comparison& c)
+        : m_shares(outputShares(pair, c))
+    {
+        const OutputRow* worst = worstOutput(c.outputs);
+        m_fine = !worst || !worst->similarity.sqnrDb || *worst->similarity.sqnrDb > kFineDb;
+    }
+    /// The row's own noise would be `gainDb` less.
+    bool isVisible(size_t row, double gainDb) const
+    {
+        const double less = m_shares[row] * (1 - std::pow(10.0, -std::max(gainDb, 0.0) / 10));
+        return !m_fine && 0.0 - 10 * std::log10(1 - std::min(less, kAlmostAll)) >= kVisibleLossDb;
+    }
+    void tell(size_t row, Finding& f) const
+    {
+        f.summary
+            += fmt::format(" By how noise is passed on, it makes about {:.0f} % of the noise at the worst output.",
+                100 * m_shares[row]);
+        f.evidence.push_back(evidence("output_share", m_shares[row]));
+    }
+
+private:
+    static constexpr double kAlmostAll = 1 - 1e-9;
+    std::vector<double> m_shares;
+    bool m_fine = false;
+};
+
 Severity clippingSeverity(const ActivationRow& row)
 {
     if (*row.localSqnrDb < kSpoiledDb)
@@ -218,6 +251,7 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Symmetry symmetry(c);
+    const OutputCost cost(pair, c);
     // Behind a clipped input a range may cut little of what is left, and is as wrong as those before it.
     const bool foreign = std::ranges::any_of(
         found, [](const Finding& f) { return f.rule == Rule::InputMismatch && f.severity != Severity::Note; });
@@ -231,6 +265,10 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
         f.severity = clippingSeverity(row);
         f.summary = clippingSummary(row);
         addRangeEvidence(row, f);
+        if (cost.isVisible(i, gainOfDataRange(row))) {
+            f.severity = std::min(f.severity, Severity::Warning);
+            cost.tell(i, f);
+        }
         f.remedy
             = fmt::format("Widen the range of this tensor to {:.4g} … {:.4g}, or recalibrate with data like these.",
                 neededRange(row).first, neededRange(row).second);
@@ -263,49 +301,81 @@ bool mostAreTooWide(const Comparison& c)
     return own > 2 && double(wide) > kMost * double(own);
 }
 
+/// Another tensor has the same scale and needs it, as where branches meet.
+bool isShared(const Comparison& c, size_t row)
+{
+    const ActivationRow& own = c.activations[row];
+    return std::ranges::any_of(c.activations, [&](const ActivationRow& other) {
+        const bool same = other.params.dtype == own.params.dtype && other.params.scale == own.params.scale
+            && other.params.zeroPoint == own.params.zeroPoint && other.quantizer != own.quantizer;
+        return same && hasOwnRange(other) && 20 * std::log10(std::max(excessOf(other), 1.0)) < kTwiceDb;
+    });
+}
+
+/// What the range's own data would give over it, dB: with as many codes on either side of zero, where the file has them
+/// so. Nothing where the range is not the tensor's alone.
+double idleDb(const Symmetry& symmetry, const Comparison& c, size_t index)
+{
+    const ActivationRow& row = c.activations[index];
+    if (!firstOfQuantizer(c, index) || excessOf(row) <= 1 || !isInteger(row.params.dtype) || isShared(c, index))
+        return 0;
+    const auto& [low, high] = *row.floatRange;
+    const double needed
+        = symmetry.madeSymmetric(row) ? 2 * std::max(std::fabs(low), std::fabs(high)) : widthWithZero(*row.floatRange);
+    return 20 * std::log10((row.range->second - row.range->first) / needed);
+}
+
 } // namespace
 
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const bool foreign = mostAreTooWide(c);
+    const Symmetry symmetry(c);
+    const OutputCost cost(pair, c);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         const bool input = isInputLike(pair.floatPlan->graph(), row);
-        auto wasted = firstOfQuantizer(c, i) ? wastedDb(row) : std::nullopt;
-        if (foreign && input && !wasted && firstOfQuantizer(c, i) && excessOf(row) >= kForeignExcess)
+        double wasted = firstOfQuantizer(c, i) ? wastedDb(row).value_or(0) : 0; // dB; 0: nothing worth a word
+        if (foreign && input && wasted <= 0 && firstOfQuantizer(c, i) && excessOf(row) >= kForeignExcess)
             wasted = 20 * std::log10(excessOf(row));
+        const double idle = idleDb(symmetry, c, i);
+        const bool visible = idle >= kTwiceDb && cost.isVisible(i, idle);
+        if (visible && wasted <= 0)
+            wasted = idle;
         // A join that needs one scale for all its branches is told of where it is; a mask that takes the range, as
         // such.
-        if (!wasted || std::ranges::any_of(found, [&](const Finding& f) {
+        if (wasted <= 0 || std::ranges::any_of(found, [&](const Finding& f) {
                 const bool told = f.rule == Rule::ScaleMismatchAtJoin || f.rule == Rule::ExtremeConstant;
                 return told && f.tensor == row.name;
             }))
             continue;
         const double used = widthWithZero(*row.floatRange);
         const double whole = row.range->second - row.range->first;
-        const bool spoiled = *row.localSqnrDb<kSpoiledDb&& * wasted> 18;
+        const bool spoiled = *row.localSqnrDb < kSpoiledDb && wasted > kForeignDb;
         Finding f = activationFinding(c, i, Rule::RangeTooLarge);
         if (spoiled)
             f.severity = Severity::Error;
-        else if (*row.localSqnrDb >= kPoorDb)
+        else if (*row.localSqnrDb >= kPoorDb && !visible)
             f.severity = Severity::Note;
         if (row.node.empty())
             f.title = "The input uses little of its range";
         f.summary = fmt::format(
             "The data use {} of the range {:.4g} … {:.4g}. With the range that was observed, this quantizer would make "
             "{:.1f} dB less noise.",
-            percentText(used / whole), row.range->first, row.range->second, *wasted);
+            percentText(used / whole), row.range->first, row.range->second, wasted);
+        if (visible)
+            cost.tell(i, f);
         if (!isInteger(row.params.dtype))
             f.summary += " Values so near to zero lie between the last codes before it, or become zero.";
         if (row.usedCodes)
             f.evidence.push_back(evidence("used_codes", *row.usedCodes));
-        f.evidence.push_back(evidence("gain_db", *wasted, "dB"));
+        f.evidence.push_back(evidence("gain_db", wasted, "dB"));
         addRangeEvidence(row, f);
         f.remedy = fmt::format("Narrow the range of this tensor to {:.4g} … {:.4g}.",
             std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0));
         f.change = rangeRemedy(row);
         expectAtTensor(row, gainOfDataRange(row), f);
-        if ((*wasted > kForeignDb || foreign) && input) {
+        if ((wasted > kForeignDb || foreign) && input) {
             f.rule = Rule::InputMismatch;
             if (foreign && f.severity == Severity::Note) // it is not the input's own
                 f.severity = Severity::Warning;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ranges are told of by what they cost at the output.
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kWidth = 32, kRows = 64;
+
+/// x -> Neg -> a -> MatMul -> y. `width`: of the range of `a`; `beside`: also added, finely.
+Prepared measured(bool codes, float width, float beside)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("w", Tensor::of<float>({ kWidth, kWidth }, uniform(kWidth * kWidth, 5)));
+    m.constant("beside", Tensor::scalar(beside)).node("Neg", { "x" }, { "a" });
+    if (codes)
+        m.qdq<uint8_t>("a", "a_dq", width / 255, 128);
+    m.node("MatMul", { codes ? "a_dq" : "a", "w" }, { "p" });
+    return m.node("Add", { "p", "beside" }, { "y" }).output("y").finish();
+}
+
+} // namespace
+
+class RangeCostsTests : public QObject {
+    Q_OBJECT
+private slots:
+    void ranges_data()
+    {
+        QTest::addColumn<float>("width"); // the data's is 8
+        QTest::addColumn<float>("beside");
+        QTest::addColumn<int>("rule"); // -1: none is told
+        QTest::newRow("right") << 8.f << 0.f << -1;
+        QTest::newRow("a bit wider") << 12.f << 0.f << -1;
+        QTest::newRow("an eighth narrower") << 7.f << 0.f << int(Rule::RangeTooSmall);
+        QTest::newRow("twice as wide") << 16.f << 0.f << int(Rule::RangeTooLarge);
+        QTest::newRow("hidden at the output") << 7.f << 4000.f << -1;
+    }
+    void ranges()
+    {
+        QFETCH(float, width);
+        QFETCH(float, beside);
+        QFETCH(int, rule);
+        std::vector<float> x = uniform(kRows * kWidth, 3);
+        for (float& v : x)
+            v = std::pow(v, 5.f) * 3.98f; // few large ones
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, x) });
+        const Comparison c = compared(measured(false, 0, beside), measured(true, width, beside), data);
+        const auto severe = std::ranges::find_if(c.findings, [](const Finding& f) {
+            return (f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge) && f.severity != Severity::Note;
+        });
+        QVERIFY2((severe != c.findings.end()) == (rule >= 0), qPrintable(rulesOf(c)));
+        if (rule >= 0) {
+            QCOMPARE(int(severe->rule), rule);
+            QVERIFY2(severe->summary.find("at the worst output") != std::string::npos, severe->summary.c_str());
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(RangeCostsTests)
+#include "range_costs_test.moc"
