@@ -397,7 +397,9 @@ private:
     /// A cause whose removal changes nothing at a good output is worth a note.
     void calm(Finding& f)
     {
-        if ((ofRange(f) || f.rule == Rule::ActivationLost) && m_trials.before().value_or(0) >= kGoodDb
+        const bool ofScale = f.rule == Rule::ScaleMismatchAtJoin && f.measuredTop1Gain.value_or(0) < kHarmfulPoints
+            && f.measuredAccuracyGain.value_or(0) < kHarmfulPoints;
+        if ((ofRange(f) || ofScale || f.rule == Rule::ActivationLost) && m_trials.before().value_or(0) >= kGoodDb
             && *f.measuredGainDb < kWorthDb)
             f.severity = Severity::Note;
     }
