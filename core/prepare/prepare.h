@@ -3,6 +3,7 @@
 
 #include "core/graph/draft.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ Result<PassReport> fuseAttention(GraphDraft& draft);
 Result<PassReport> fuseSkipLayerNorm(GraphDraft& draft);
 /// A product with a sum behind it becomes one Gemm, as ONNX Runtime's MatMulAddFusion makes it ("fuse_gemm").
 Result<PassReport> fuseGemm(GraphDraft& draft);
+/// Outputs of the MatMul that this pass would take away.
+std::set<std::string> productsOfGemm(GraphDraft draft);
 
 /// Names of all passes in the order in which they run.
 const std::vector<std::string>& preparationPasses();

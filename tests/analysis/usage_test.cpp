@@ -469,9 +469,9 @@ void UsageTests::otherNormalization()
 
 void UsageTests::splitProduct()
 {
-    const auto model = [](bool codes, bool between) {
+    const auto model = [](bool codes, bool between, const Shape& bias = { kDepth }) {
         const auto w = normals(kDepth * kDepth, 3);
-        const auto b = Tensor::of<float>({ kDepth }, normals(kDepth, 5));
+        const auto b = Tensor::of<float>(bias, normals(kDepth, 5));
         SmallModel m(codes ? "q" : "f");
         m.input("x", { 4, kDepth }).constant("b", b);
         if (codes)
@@ -498,6 +498,10 @@ void UsageTests::splitProduct()
     const double gained = *rowOf(whole, "s").accumulated.sqnrDb - *rowOf(apart, "s").accumulated.sqnrDb;
     QVERIFY2(std::fabs(number(*f, "gain_db") - gained) < 0.5, qPrintable(QString::number(gained)));
     QVERIFY2(!findingOf(whole, Rule::SplitProduct), qPrintable(rulesOf(whole)));
+    // A bias of more axes: no Gemm has it, so that there is nothing to offer.
+    const Shape wide { 1, 1, kDepth };
+    const Comparison apartWide = compared(model(false, false, wide), model(true, true, wide), spread(1, 1, 2));
+    QVERIFY2(!findingOf(apartWide, Rule::SplitProduct), qPrintable(rulesOf(apartWide)));
 }
 
 void UsageTests::saturationRisk_data()

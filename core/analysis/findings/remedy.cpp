@@ -2,6 +2,7 @@
 #include "core/analysis/findings/remedy.h"
 
 #include "core/graph/draft.h"
+#include "core/prepare/prepare.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_options.h"
 
@@ -48,10 +49,7 @@ Recipe withActivations(Recipe recipe, const Remedy& remedy)
 /// Of the preparation that pass alone is added: what else it would do is another matter.
 Recipe withGemm(Recipe recipe, const GraphDraft& floatModel)
 {
-    std::set<std::string> products;
-    for (const DraftNode& node : floatModel.nodes)
-        if (node.is("MatMul"))
-            products.insert(node.outputs[0]);
+    const std::set<std::string> products = productsOfGemm(floatModel);
     for (const DraftNode& node : floatModel.nodes)
         for (size_t i = 0; node.is("Add") && i < 2; ++i)
             if (products.contains(node.inputs[i]) && floatModel.constant(node.inputs[1 - i]))

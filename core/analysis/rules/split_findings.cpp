@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
+#include "core/graph/draft.h"
+#include "core/prepare/prepare.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
 
 /// MatMul and the Add of its bias, each with a quantizer behind it.
 namespace qs {
@@ -42,6 +48,7 @@ void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector
 {
     const Graph& graph = pair.floatPlan->graph();
     const RowOfValue rowOf(c.activations);
+    std::optional<std::set<std::string>> fused;
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (row.opType != "MatMul" || row.params.scale.empty() || row.dynamic || !row.noise.rounding)
@@ -56,6 +63,10 @@ void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector
             continue;
         const Number gain = gainAtSum(row, *sum);
         if (!gain || *gain < kSplitWorthDb)
+            continue;
+        if (!fused)
+            fused = productsOfGemm(GraphDraft(std::make_shared<Model>(pair.floatPlan->model())));
+        if (!fused->contains(row.name))
             continue;
         Finding f = activationFinding(c, i, Rule::SplitProduct);
         f.summary = fmt::format("The quantizer between it and {} makes noise that the sum, at {:.1f} dB, would be "

@@ -146,4 +146,18 @@ Result<PassReport> fuseGemm(GraphDraft& draft)
     return report;
 }
 
+std::set<std::string> productsOfGemm(GraphDraft draft)
+{
+    std::set<std::string> products;
+    for (const DraftNode& node : draft.nodes)
+        if (node.is("MatMul"))
+            products.insert(node.outputs[0]);
+    if (!fuseGemm(draft).ok())
+        return {};
+    for (const DraftNode& node : draft.nodes)
+        if (node.is("MatMul"))
+            products.erase(node.outputs[0]);
+    return products;
+}
+
 } // namespace qs
