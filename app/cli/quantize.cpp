@@ -13,6 +13,7 @@
 #include "core/project/snapshot/samples.h"
 #include "core/quant/calibrate/entropy_search.h"
 #include "core/quant/ranges/range_files.h"
+#include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/write/ort_script.h"
 #include "core/quant/write/quantizer.h"
@@ -136,6 +137,8 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
         printWarnings({ o.like + " does not tell: " + sentence }, context.common);
     if (!o.data.given() && o.ranges.empty() && o.recipe.calibrationCache.empty() && o.shards.calibrated.empty())
         inputs.ranges = std::move(back.ranges);
+    else // those that the recipe has of single tensors are the file's, too
+        back.recipe = recalibrated(std::move(back.recipe), GraphDraft(inputs.model));
     return ChosenRecipe { std::move(back.recipe), o.like };
 }
 

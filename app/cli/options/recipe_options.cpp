@@ -185,7 +185,10 @@ Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<Ch
         chosen.recipe = o.ortDefaults ? Recipe {} : quantscopeRecipe();
     }
     Recipe& recipe = chosen.recipe;
+    const std::vector<std::string> excluded = begin ? recipe.exclude : std::vector<std::string>();
     QS_CHECK(applyRecipeFlags(o.flags, recipe));
+    if (o.flags.contains("exclude")) // beside those that the example leaves in float
+        recipe.exclude.insert(recipe.exclude.begin(), excluded.begin(), excluded.end());
     if (o.blockSize)
         QS_CHECK(applyBlockSize(*o.blockSize, recipe));
     for (const std::string& text : o.tensorCalibrators)
