@@ -39,6 +39,7 @@ struct CompareCommand {
     std::string saveMap;
     std::optional<int64_t> tryRemedies;
     std::string saveMended;
+    std::optional<int64_t> mend;
     std::optional<double> rtol, atol;
     bool measureTime = false;
     DataOptions data;
@@ -136,6 +137,7 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
     if (asksForRecipe(o)) {
         QS_TRY(ChosenRecipe chosen, chosenRecipe(o.recipe));
         inputs.recipe = std::move(chosen.recipe);
+        inputs.recipeWords = o.recipe.words();
         inputs.rangesPath = o.ranges;
         inputs.calibrationCache = o.recipe.calibrationCache;
         QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
@@ -234,7 +236,7 @@ Status saveMended(const CompareCommand& o, const SnapshotPtr& tried, const Conte
 {
     if (o.saveMended.empty())
         return {};
-    QS_TRY(const GraphDraft mended, mendedModel(tried, context.cancel));
+    QS_TRY(const GraphDraft mended, mendedModel(tried, size_t(o.mend.value_or(1)), context.cancel));
     return exportModel(mended, o.saveMended);
 }
 
@@ -265,6 +267,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
     QS_TRY(const Gates gates, gatesOf(o.output.gates));
     if (!o.saveMended.empty() && !o.tryRemedies)
         return badUse("--save-mended writes the model with a remedy that was tried", "add --try-remedies N");
+    if (o.mend && (*o.mend < 1 || o.saveMended.empty()))
+        return badUse("--mend is the number of a remedy, from 1, for --save-mended", "give both");
     QS_CHECK(checkAsides(o, context.common));
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
     FileRoles used = filesOfCompare(o, files, inputs, context.common);
@@ -336,6 +340,7 @@ Command addCompare(CLI::App& app, Context& context)
         "what does not help there is not offered. Where causes hide each other, at least 16 more choices are tried");
     app.add_option("--save-mended", o->saveMended,
         "with --try-remedies: write the quantized model with the remedy that is offered first");
+    app.add_option("--mend", o->mend, "with --save-mended: the Nth remedy that is offered, in place of the first");
     addLadderOptions(app, o->ladder);
     app.add_option("--rtol", o->rtol,
         "compare both quantized files (without --reference: both files) element by element: one differs where |b - a| "

@@ -5,53 +5,160 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <iterator>
 #include <string_view>
 
 namespace qs::text {
 
-namespace {
+using Words = std::vector<std::string>;
 
-/// A path as a word of a shell.
 std::string shellWord(const std::string& text)
 {
     const bool plain = std::ranges::all_of(text, [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0
             || std::string_view("_-./+=:,@%").find(c) != std::string_view::npos;
     });
-    if (plain && !text.empty() && text[0] != '-')
+    if (plain && !text.empty())
         return text;
-    std::string quoted = text.starts_with('-') ? "'./" : "'";
+    std::string quoted = "'";
     for (const char c : text)
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
 }
 
+namespace {
+
+constexpr size_t kMostTried = 1000; ///< by a command, where all were
+
+/// A path, which no option begins like.
+std::string pathWord(const std::string& path) { return shellWord(path.starts_with('-') ? "./" + path : path); }
+
+void addData(const DataRequest& data, std::string_view option, Words& words)
+{
+    words.push_back(std::string(option) + " " + (data.spec.empty() ? "DATA" : pathWord(data.spec)));
+    if (!data.preprocess.empty())
+        words.push_back("--preprocess " + pathWord(data.preprocess));
+    for (const auto& [name, shape] : data.shapes)
+        words.push_back("--shape " + shellWord(fmt::format("{}={}", name, fmt::join(shape, "x"))));
+    if (data.limit)
+        words.push_back(fmt::format("--limit {}", *data.limit));
+    if (data.seed)
+        words.push_back(fmt::format("--seed {}", *data.seed));
+}
+
+/// In place of the samples that judge.
+Words calibrationWords(const Inputs& inputs)
+{
+    Words words;
+    addData(inputs.calibration.spec.empty() ? inputs.data : inputs.calibration, "--data", words);
+    return words;
+}
+
+void addCarry(const Inputs& inputs, Words& words)
+{
+    for (const auto& [output, input] : inputs.carry)
+        words.push_back("--carry " + shellWord(output + "=" + input));
+}
+
+/// In the folder where the command runs.
+std::string mendedName(const Snapshot& s)
+{
+    const std::filesystem::path of = s.quantization ? s.floatModel->model->path : s.quantModel->model->path;
+    return pathWord(of.stem().string() + "_mended.onnx");
+}
+
+bool wasMadeByRecipe(const Snapshot& s) { return s.quantization != nullptr; }
+
+std::string recipeWord(const Inputs& inputs)
+{
+    return inputs.recipeWords.empty() ? "OPTIONS-OF-THIS-RUN" : inputs.recipeWords;
+}
+
+Words quantizeCommand(const Snapshot& s, std::span<const Remedy> changes)
+{
+    Words words { "quantscope-cli quantize", pathWord(s.floatModel->model->path) };
+    words.push_back(wasMadeByRecipe(s) ? recipeWord(s.inputs) : "--like " + pathWord(s.quantModel->model->path));
+    const bool takes = std::ranges::any_of(changes, takesData);
+    for (std::string& option : remedyOptionList(changes, {}))
+        if (!option.empty())
+            words.push_back(std::move(option));
+    const bool ranges = wasMadeByRecipe(s) && !s.inputs.rangesPath.empty() && !takes;
+    if (ranges)
+        words.push_back("--ranges " + pathWord(s.inputs.rangesPath));
+    else if (takes || wasMadeByRecipe(s))
+        std::ranges::move(calibrationWords(s.inputs), std::back_inserter(words));
+    addCarry(s.inputs, words);
+    words.push_back("-o " + mendedName(s));
+    return words;
+}
+
+/// The same trials once more; their result is written.
+Words compareCommand(const Snapshot& s, const Finding& f)
+{
+    const auto& findings = s.comparison->findings;
+    const auto number = 1 + std::ranges::count_if(findings.data(), &f, isOffered);
+    Words words { "quantscope-cli compare", pathWord(s.floatModel->model->path),
+        wasMadeByRecipe(s) ? recipeWord(s.inputs) : pathWord(s.quantModel->model->path) };
+    addData(s.inputs.data, "--data", words);
+    if (!s.inputs.calibration.spec.empty())
+        words.push_back("--calibration-data " + pathWord(s.inputs.calibration.spec));
+    if (!s.inputs.rangesPath.empty())
+        words.push_back("--ranges " + pathWord(s.inputs.rangesPath));
+    if (!s.inputs.mapPath.empty())
+        words.push_back("--map " + pathWord(s.inputs.mapPath));
+    if (s.inputs.profile != ArithmeticProfile::Simulated)
+        words.push_back("--arithmetic " + std::string(profileName(s.inputs.profile)));
+    addCarry(s.inputs, words);
+    words.push_back(fmt::format("--try-remedies {}", std::min(s.comparison->trials->most, kMostTried)));
+    if (number > 1)
+        words.push_back(fmt::format("--mend {}", number));
+    words.push_back("--save-mended " + mendedName(s));
+    return words;
+}
+
+bool isOneOf(const Finding& f, const std::vector<Finding>& findings)
+{
+    return std::ranges::any_of(findings, [&](const Finding& other) { return &other == &f; });
+}
+
 } // namespace
+
+std::string remedyOptionsOf(const Finding& f, std::span<const Remedy> changes)
+{
+    const bool others = f.measuredGainDb && (f.triedInFile || optionsDoMore(changes));
+    return others || f.remedy.empty() ? std::string() : remedyOptions(changes);
+}
 
 std::string remedyDetails(const Finding& f, const std::optional<Accuracy>& accuracy)
 {
-    const std::string options = remedyOptions(changesOf(f)), gain = gainSentence(f, accuracy);
+    const std::string options = remedyOptionsOf(f, changesOf(f)), gain = gainSentence(f, accuracy);
     return (gain.empty() ? "" : " " + gain) + (options.empty() ? "" : " Options: " + options);
 }
 
-std::vector<std::string> remedyCommand(const Snapshot& s)
+Words remedyCommand(const Snapshot& s, const Finding& f, std::span<const Remedy> changes)
 {
-    const bool any = std::ranges::any_of(s.comparison->findings,
-        [](const Finding& f) { return !f.remedy.empty() && !remedyOptions(changesOf(f)).empty(); });
-    if (!any)
-        return {};
-    return { "quantscope-cli quantize " + shellWord(s.floatModel->model->path),
-        s.quantization ? "OPTIONS-OF-THIS-RUN" : "--like " + shellWord(s.quantModel->model->path),
-        "OPTIONS -o MENDED.onnx" };
+    const std::vector<Remedy> own = changesOf(f); // what was measured is its own
+    const std::span<const Remedy> made = f.measuredGainDb ? own : changes;
+    if (!remedyOptionsOf(f, made).empty())
+        return quantizeCommand(s, made);
+    const bool tried = isOffered(f) && s.comparison->trials && isOneOf(f, s.comparison->findings);
+    return tried ? compareCommand(s, f) : Words {};
+}
+
+std::string remedyCommandLine(const Snapshot& s, const Finding& f)
+{
+    return fmt::format("{}", fmt::join(remedyCommand(s, f, changesOf(f)), " "));
 }
 
 std::string remedyCommandLine(const Snapshot& s)
 {
-    std::string line;
-    for (const std::string& part : remedyCommand(s))
-        line += (line.empty() ? "" : " ") + part;
-    return line;
+    for (const Finding& f : s.comparison->findings)
+        if (std::string line = remedyCommandLine(s, f); !line.empty())
+            return line;
+    return {};
 }
 
 } // namespace qs::text

@@ -284,18 +284,17 @@ void UsageTests::asymmetricRemedy()
     QVERIFY(!mended.symmetricActivations);
     QCOMPARE(mended.tensors.at("a").parts[0].lowest, std::optional(0.0));
     QCOMPARE(mended.tensors.at("b").parts[0].lowest, std::optional(-4.0));
-    QCOMPARE(remedyOptions(std::vector { remedy, remedy }), std::string("--no-symmetric-activations"));
+    QCOMPARE(remedyOptions(std::vector { remedy, remedy }),
+        std::string("--no-symmetric-activations --tensor-range 'a=0:4'"));
     QCOMPARE(withRemedy(recipe, { RemedyKind::DynamicFormat, "n", "a", 0, 0, 0 }, draft).format, RecipeFormat::Dynamic);
     const Recipe fused = withRemedy(recipe, { RemedyKind::FuseGemm, "n", "a", 0, 0, 0 }, draft);
     QVERIFY(fused.preparation.enabled && fused.preparation.fuseGemm && !fused.preparation.foldBatchNorm);
-    Remedy other { RemedyKind::Calibrate, {}, {}, 0, 0, 0 };
-    other.calibrator = Calibrator::Mse;
+    const Remedy other { .kind = RemedyKind::Calibrate, .calibrator = Calibrator::Mse };
     const Recipe calibrated = withRemedy(recipe, other, draft);
     QCOMPARE(calibrated.calibration.kind, Calibrator::Mse);
     QVERIFY(!calibrated.tensors.contains("b")); // ranges of their own would hide it
     QCOMPARE(remedyOptions(std::vector { other }), std::string("--method mse --data DATA"));
-    Remedy wide { RemedyKind::ActivationType, {}, {}, 0, 0, 0 };
-    wide.type = DType::UInt16;
+    const Remedy wide { .kind = RemedyKind::ActivationType, .type = DType::UInt16 };
     QCOMPARE(withRemedy(recipe, wide, draft).activationType, DType::UInt16);
     QCOMPARE(remedyOptions(std::vector { wide }), std::string("--activation-type uint16"));
 }
@@ -327,7 +326,7 @@ void UsageTests::steadyDynamicRanges()
     const Finding* f = findingOf(steady, Rule::RangeVaries);
     QVERIFY2(f, qPrintable(rulesOf(steady)));
     QCOMPARE(f->places.size(), size_t(1));
-    QCOMPARE(f->change.kind, RemedyKind::None);
+    QCOMPARE(f->change.kind, RemedyKind::StaticFormat);
     QVERIFY(number(*f, "cost_db") > 0.5 && number(*f, "cost_db") < 1);
     const Comparison varying = compared(product(), dynamicProduct(), spread(16, 0.05f));
     QVERIFY2(!findingOf(varying, Rule::RangeVaries), qPrintable(rulesOf(varying)));
@@ -498,8 +497,7 @@ void UsageTests::splitProduct()
     const double gained = *rowOf(whole, "s").accumulated.sqnrDb - *rowOf(apart, "s").accumulated.sqnrDb;
     QVERIFY2(std::fabs(number(*f, "gain_db") - gained) < 0.5, qPrintable(QString::number(gained)));
     QVERIFY2(!findingOf(whole, Rule::SplitProduct), qPrintable(rulesOf(whole)));
-    // A bias of more axes: no Gemm has it, so that there is nothing to offer.
-    const Shape wide { 1, 1, kDepth };
+    const Shape wide { 1, 1, kDepth }; // no Gemm has such a bias: there is nothing to offer
     const Comparison apartWide = compared(model(false, false, wide), model(true, true, wide), spread(1, 1, 2));
     QVERIFY2(!findingOf(apartWide, Rule::SplitProduct), qPrintable(rulesOf(apartWide)));
 }

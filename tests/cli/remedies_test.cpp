@@ -101,6 +101,28 @@ private slots:
         QCOMPARE(written["exclude"].dump(), std::string(R"(["/pointwise/conv/Conv","/block/second/Conv"])"));
     }
 
+    /// Carried out as it is printed, a remedy gains what is printed; any of those that are offered can be written.
+    void commandsGainWhatTheySay()
+    {
+        const json before = compared({ kNarrow, "--data", kData, "--try-remedies", "8" });
+        int number = 0;
+        for (const json& f : before["findings"]) {
+            if (f["measured_gain_db"].is_null() || f["change"].is_null())
+                continue;
+            QVERIFY(!f["command"].get<std::string>().empty());
+            const QString mended = file("offered.onnx");
+            const json same = compared({ kNarrow, "--data", kData, "--try-remedies", "8", "--save-mended", mended,
+                "--mend", QString::number(++number) });
+            const double after = compared({ mended, "--data", kData })["outputs"][0]["sqnr_db"].get<double>();
+            const double gain = after - before["outputs"][0]["sqnr_db"].get<double>();
+            QVERIFY(std::abs(gain - f["measured_gain_db"].get<double>()) < 1e-6);
+        }
+        QVERIFY(number > 0);
+        QS_EXPECT(2, { "--mend" },
+            { "compare", kFloat, kNarrow, "--data", kData, "--try-remedies", "8", "--save-mended", file("offered.onnx"),
+                "--mend", "99" });
+    }
+
     /// With a + passes are run beside those of the recipe, alone where it has none.
     void passesAreAddedToTheRecipe_data()
     {

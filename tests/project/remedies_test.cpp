@@ -2,6 +2,7 @@
 #include "core/analysis/compare.h"
 #include "core/base/issue_text.h"
 #include "core/project/search/mended_file.h"
+#include "core/project/search/remedy_sentence.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/tensor/convert.h"
@@ -106,6 +107,15 @@ Planted allRanges(const QString& network, float low, float high)
         }
     };
     return p;
+}
+
+/// The first channel times the factor.
+Tensor scaledChannel(const Tensor& weight, float factor)
+{
+    std::vector<float> values = toFloats(weight);
+    for (size_t i = 0; i < values.size() / size_t(weight.dim(0)); ++i)
+        values[i] *= factor;
+    return Tensor::of<float>(weight.shape(), values);
 }
 
 /// The last product of the network, and a bias behind it that is added by a node of its own.
@@ -280,6 +290,75 @@ private slots:
         }
     }
 
+    void optionsForAllWeights_data()
+    {
+        QTest::addColumn<int>("format");
+        QTest::addColumn<bool>("fewBits");
+        for (const RecipeFormat format : { RecipeFormat::Qdq, RecipeFormat::QOperator })
+            QTest::addRow("%d", int(format)) << int(format) << false;
+        QTest::newRow("4 bits") << int(RecipeFormat::Qdq) << true;
+    }
+    /// What is told is what the option does: to all weights.
+    void optionsForAllWeights()
+    {
+        QFETCH(int, format);
+        QFETCH(bool, fewBits);
+        Planted p;
+        p.network = "cnn";
+        p.floatModel = [fewBits](GraphDraft& f) { // a channel that Relu takes away
+            if (fewBits)
+                return;
+            f.setConstant("c2_w", scaledChannel(*f.constant("c2_w"), 100));
+            std::vector<float> bias = toFloats(*f.constant("c2_b"));
+            bias[0] = -1e4F;
+            f.setConstant("c2_b", Tensor::of<float>({ int64_t(bias.size()) }, bias));
+        };
+        p.recipe = [&](Recipe& r) {
+            r.format = RecipeFormat(format);
+            r.weightType = fewBits ? DType::Int4 : DType::Int8;
+        };
+        const SnapshotPtr now = snapshotOf(plantedPair(p)), after = tried(now);
+        const auto& all = after->comparison->findings;
+        const auto f
+            = std::ranges::find_if(all, [](const Finding& g) { return isOffered(g) && g.change.ofAllWeights(); });
+        QVERIFY2(f != all.end(), qPrintable(rulesOf(*after->comparison)));
+        QVERIFY(!f->triedInFile && f->remedy.find("all weights") != std::string::npos);
+        const auto changes = changesOf(*f);
+        Planted mended = p;
+        mended.recipe = [&](Recipe& r) {
+            p.recipe(r);
+            for (const Remedy& change : changes)
+                r = withRemedy(r, change, *now->floatModel->draft);
+        };
+        const double made = outputDb(*snapshotOf(plantedPair(mended))) - outputDb(*now);
+        QVERIFY2(made > 0 && std::abs(made - *f->measuredGainDb) < 0.1, qPrintable(QString::number(made)));
+    }
+
+    /// Data are said once, behind all else.
+    void optionsOfSeveralChanges()
+    {
+        const Remedy equalize { RemedyKind::Equalize, {}, {}, 0, 0, 0 };
+        const Remedy ranges { RemedyKind::Calibrate, {}, {}, 0, 0, 0 };
+        QCOMPARE(
+            remedyOptions(std::vector { equalize, ranges }), std::string("--equalize --method minmax --data DATA"));
+        QCOMPARE(remedyOptions(std::vector { Remedy { RemedyKind::StaticFormat, {}, {}, 0, 0, 0 } }),
+            std::string("--format qdq --activation-type uint8 --data DATA"));
+    }
+
+    /// Each is named, however many there are.
+    void changesAreNamed()
+    {
+        const Remedy a { RemedyKind::EightBitWeight, "n_a", "a", 0, 0, 0 };
+        const Remedy b { RemedyKind::EightBitWeight, "n_b", "b", 0, 0, 0 };
+        const Remedy equalize { RemedyKind::Equalize, {}, {}, 0, 0, 0 };
+        QCOMPARE(remedySentence({ a, b }), std::string("Quantize a, b to 8 bits."));
+        QCOMPARE(
+            remedySentence({ { RemedyKind::ExcludeNode, "n_a", "a", 0, 0, 0 } }), std::string("Leave n_a in float."));
+        QCOMPARE(remedySentence({ equalize, a, b }),
+            std::string("Make 3 changes together; each alone gains less, since the other causes hide it: equalize the "
+                        "ranges of weights across layers before quantizing; quantize a, b to 8 bits."));
+    }
+
     /// By the recipe that makes the file; in the file itself the sum reads the product without a quantizer.
     void splitProductsAreFused()
     {
@@ -396,7 +475,7 @@ private slots:
         const Finding* first = firstOffered(*after);
         QVERIFY2(first && first->rule == Rule::WeightsDiffer, qPrintable(rulesOf(*after->comparison)));
         QVERIFY2(*first->measuredGainDb >= 0.9 * lost, qPrintable(rulesOf(*after->comparison)));
-        const auto draft = mendedModel(after, {});
+        const auto draft = mendedModel(after, 1, {});
         QVERIFY2(draft.ok(), draft.ok() ? "" : issueText(draft.issue()).c_str());
         size_t products = 0;
         for (const DraftNode& node : draft->nodes)
@@ -454,7 +533,7 @@ private slots:
         QCOMPARE(first->change.kind, RemedyKind::StoreConstant);
         QVERIFY2(
             first->measuredGainDb && *first->measuredGainDb >= 0.99 * lost, qPrintable(rulesOf(*after->comparison)));
-        QVERIFY(mendedModel(after, {}).ok());
+        QVERIFY(mendedModel(after, 1, {}).ok());
     }
 
     /// Another form of the same numbers gains nothing: what quantizing anew gains there is another cause's.

@@ -277,7 +277,7 @@ void CiTest::remediesAreComplete()
     for (const std::string& text : reports())
         QVERIFY2(text.find("Measured at the output: +4.5 dB") != std::string::npos, text.c_str());
     QVERIFY(reports()[0].find("quantscope-cli quantize /models/micro_kws/float.onnx --like /models/micro_kws/qdq.onnx "
-                              "OPTIONS -o MENDED.onnx")
+                              "--per-channel -o qdq_mended.onnx")
         != std::string::npos);
 }
 

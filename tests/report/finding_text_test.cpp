@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What tables and pages say of findings and of where noise is made.
+#include "core/report/remedy_text.h"
 #include "core/report/report.h"
 #include "tests/support/fake_snapshot.h"
 
@@ -35,10 +36,42 @@ private slots:
         s.quantModel->model = quantized;
         QVERIFY(compareTable(s, {}).find("quantscope-cli quantize") == std::string::npos);
         s.comparison->findings.front().change.kind = RemedyKind::PerChannel;
-        const std::string command = "quantscope-cli quantize /models/micro_kws/float.onnx \\\n"
-                                    "        --like 'models/quant 2.onnx' \\\n        OPTIONS -o MENDED.onnx";
+        const std::string command
+            = "quantscope-cli quantize /models/micro_kws/float.onnx --like 'models/quant 2.onnx' \\\n"
+              "          --per-channel -o 'quant 2_mended.onnx'";
         QVERIFY2(compareTable(s, {}).find(command + "\n") != std::string::npos, compareTable(s, {}).c_str());
-        QVERIFY(compareHtml(s, {}).find("OPTIONS -o MENDED.onnx") != std::string::npos);
+        QVERIFY(compareHtml(s, {}).find("--per-channel -o") != std::string::npos);
+    }
+
+    /// With the data, all options, or by what was measured.
+    void commandsAreRunnable()
+    {
+        Snapshot s = *fake::comparison({});
+        s.inputs.data.spec = "test set.npz";
+        Finding& f = s.comparison->findings.front();
+        f.change.kind = RemedyKind::Equalize;
+        f.together = { { RemedyKind::EightBitWeight, {}, {}, 0, 0, 0 } };
+        const std::string quantize = text::remedyCommandLine(s, f);
+        QVERIFY2(quantize.find("--equalize --weight-type uint8 --data 'test set.npz' -o ") != std::string::npos,
+            quantize.c_str());
+        f.measuredGainDb = 3;
+        s.comparison->trials = RemedyTrialNote { 4, 7, true };
+        QCOMPARE(text::remedyCommandLine(s, f), quantize);
+        const auto savesMended = [&] {
+            const std::string line = text::remedyCommandLine(s, f);
+            return line.starts_with("quantscope-cli compare ")
+                && line.find("--data 'test set.npz' --try-remedies 7 --save-mended qdq_mended.onnx")
+                != std::string::npos;
+        };
+        f.triedInFile = true; // its other nodes are not as the recipe makes them
+        QVERIFY2(savesMended(), text::remedyCommandLine(s, f).c_str());
+        f.triedInFile = false;
+        f.together = { { RemedyKind::EightBitWeight, "n", "w", 0, 0, 0 } }; // for which there is no option
+        QVERIFY2(savesMended(), text::remedyCommandLine(s, f).c_str());
+        f.together = { { RemedyKind::PerChannel, "n", "w", 0, 0, 0 } }; // whose option is for all
+        QVERIFY2(savesMended(), text::remedyCommandLine(s, f).c_str());
+        QCOMPARE(nlohmann::json::parse(compareJson(s, {}))["findings"][0]["command"].get<std::string>(),
+            text::remedyCommandLine(s, f));
     }
 
     /// Above a histogram of both.

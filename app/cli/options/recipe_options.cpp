@@ -3,6 +3,7 @@
 
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
+#include "core/report/remedy_text.h"
 
 #include <charconv>
 #include <cmath>
@@ -106,8 +107,21 @@ bool RecipeOptions::any() const
         || !tensorRanges.empty();
 }
 
+std::string RecipeOptions::words() const
+{
+    std::string all;
+    for (const CLI::Option* option : options)
+        for (const std::string& value : option->results()) {
+            const bool isSwitch = option->get_items_expected_max() == 0;
+            all += (all.empty() ? "--" : " --") + option->get_lnames().front()
+                + (isSwitch ? std::string() : " " + text::shellWord(value));
+        }
+    return all;
+}
+
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
 {
+    const size_t before = app.get_options().size();
     app.add_option("--recipe", o.file, "recipe file to start from");
     app.add_flag("--ort-defaults", o.ortDefaults, "start from the defaults of ONNX Runtime's quantization tools");
     addRecipeFlags(app, FlagValues::One, o.flags);
@@ -126,6 +140,8 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     app.add_option("--calibration-cache", o.calibrationCache,
         "file that keeps what calibration found, for any method: read where model and samples are the same (without "
         "--data: where the model is), else written");
+    const auto all = app.get_options();
+    o.options.assign(all.begin() + std::ptrdiff_t(before), all.end());
 }
 
 void addCalibrationData(CLI::App& app, RecipeOptions& o)

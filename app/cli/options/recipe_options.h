@@ -16,8 +16,11 @@ struct RecipeOptions {
     GivenFlags flags;
     std::optional<int64_t> blockSize; ///< of whichever form the recipe has
     std::vector<std::string> preparation, tensorCalibrators, tensorRanges;
+    std::vector<const CLI::Option*> options; ///< all of these
     /// Any of them was given.
     bool any() const;
+    /// Those that were given, as a shell takes them.
+    std::string words() const;
 };
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& options);

@@ -47,6 +47,7 @@ struct Finding {
     Number measuredGainDb; ///< of the SQNR of the worst output, where the remedy was tried
     Number measuredAccuracyGain; ///< samples right, percentage points; null without labels
     Number measuredTop1Gain; ///< samples with the float model's class, percentage points
+    bool triedInFile = false; ///< what was measured is the quantized file, changed itself
     std::vector<Remedy> together; ///< further changes of the remedy: causes that hide each other are mended at once
     double confidence = 1; ///< 0..1; below 1 the rule is not sure
     double rank = 0; ///< noise made here over signal power, for the order among equals
@@ -56,8 +57,11 @@ struct Finding {
 /// How remedies were tried.
 struct RemedyTrialNote {
     size_t tried = 0; ///< choices of changes
+    size_t most = 0; ///< findings whose remedies were asked for
     bool inFile = false; ///< changes were made in the quantized file itself, else in the recipe that makes it
 };
+/// Its remedy was tried, and helps.
+inline bool isOffered(const Finding& f) { return f.change.kind != RemedyKind::None && f.measuredGainDb; }
 /// A finding with what the table says of its rule.
 Finding makeFinding(Rule rule, std::string_view place = {});
 /// Where a finding holds: its places, or its own.

@@ -19,10 +19,10 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 19> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+constexpr std::array<std::string_view, 20> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
     "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations", "keep_activations",
     "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize", "fuse_gemm", "calibrate",
-    "activation_type", "smooth_quant", "store_constant" };
+    "activation_type", "smooth_quant", "store_constant", "static_format" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -30,6 +30,11 @@ std::string shellQuoted(const std::string& text)
     for (const char c : text)
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
+}
+
+std::string rangeOption(const Remedy& remedy)
+{
+    return "--tensor-range " + shellQuoted(fmt::format("{}={}:{}", remedy.tensor, remedy.low, remedy.high));
 }
 
 /// Ends of a range that the recipe itself gives are not clamped by the quantizer.
@@ -63,15 +68,23 @@ Recipe withGemm(Recipe recipe, const GraphDraft& floatModel)
     return recipe;
 }
 
+/// Activations have the type of codes that are found while running.
+Recipe withStaticRanges(Recipe recipe)
+{
+    recipe.format = RecipeFormat::Qdq;
+    recipe.activationType = DType::UInt8;
+    return recipe;
+}
+
 std::string optionOf(const Remedy& remedy)
 {
     switch (remedy.kind) {
-    case RemedyKind::Recalibrate:
-        return "--data DATA";
     case RemedyKind::SetRange:
-        return "--tensor-range " + shellQuoted(fmt::format("{}={}:{}", remedy.tensor, remedy.low, remedy.high));
+        return rangeOption(remedy);
     case RemedyKind::PerChannel:
         return "--per-channel";
+    case RemedyKind::EightBitWeight:
+        return remedy.ofAllWeights() ? fmt::format("--weight-type {}", nameIn(kCodeTypes, remedy.type)) : "";
     case RemedyKind::ReduceRange:
         return "--reduce-range";
     case RemedyKind::ExcludeNode:
@@ -84,14 +97,16 @@ std::string optionOf(const Remedy& remedy)
         return "--no-symmetric-activations";
     case RemedyKind::DynamicFormat:
         return "--format dynamic";
+    case RemedyKind::StaticFormat:
+        return "--format qdq --activation-type uint8";
     case RemedyKind::Equalize:
-        return "--equalize --data DATA";
+        return "--equalize";
     case RemedyKind::SmoothQuant:
-        return "--smooth-quant --data DATA";
+        return "--smooth-quant";
     case RemedyKind::FuseGemm:
         return "--preparation +fuse_gemm";
     case RemedyKind::Calibrate:
-        return fmt::format("--method {} --data DATA", nameIn(kCalibrators, remedy.calibrator));
+        return fmt::format("--method {}", nameIn(kCalibrators, remedy.calibrator));
     case RemedyKind::ActivationType:
         return fmt::format("--activation-type {}", nameIn(kCodeTypes, remedy.type));
     default:
@@ -140,7 +155,10 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::SetRange:
         return withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high);
     case RemedyKind::PerChannel:
-        return withChannelAxis(std::move(recipe), remedy.tensor, remedy.axis);
+        if (!remedy.ofAllWeights())
+            return withChannelAxis(std::move(recipe), remedy.tensor, remedy.axis);
+        recipe.perChannel = true;
+        break;
     case RemedyKind::ReduceRange:
         return withReducedWeights(std::move(recipe), floatModel);
     case RemedyKind::ExcludeNode:
@@ -157,8 +175,13 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::DynamicFormat:
         recipe.format = RecipeFormat::Dynamic;
         break;
+    case RemedyKind::StaticFormat:
+        return withStaticRanges(std::move(recipe));
     case RemedyKind::EightBitWeight:
-        return withEightBits(std::move(recipe), remedy);
+        if (!remedy.ofAllWeights())
+            return withEightBits(std::move(recipe), remedy);
+        recipe.weightType = remedy.type;
+        break;
     case RemedyKind::Equalize:
         recipe = recalibrated(std::move(recipe), floatModel); // activations are others then
         recipe.corrections.equalize = true;
@@ -187,19 +210,42 @@ Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const Graph
     return recipe;
 }
 
-std::string remedyOptions(std::span<const Remedy> remedies)
+bool optionsDoMore(std::span<const Remedy> remedies)
+{
+    return std::ranges::any_of(
+        remedies, [](const Remedy& r) { return r.kind == RemedyKind::PerChannel && !r.ofAllWeights(); });
+}
+
+bool takesData(const Remedy& remedy)
+{
+    constexpr std::array kKinds { RemedyKind::Recalibrate, RemedyKind::Equalize, RemedyKind::SmoothQuant,
+        RemedyKind::Calibrate, RemedyKind::StaticFormat };
+    return std::ranges::find(kKinds, remedy.kind) != kKinds.end();
+}
+
+std::vector<std::string> remedyOptionList(std::span<const Remedy> remedies, const std::string& data)
 {
     std::vector<std::string> options;
     for (const Remedy& remedy : remedies) {
-        if (remedy.kind == RemedyKind::None)
+        if (remedy.kind == RemedyKind::None || remedy.kind == RemedyKind::Recalibrate)
             continue;
-        std::string option = optionOf(remedy);
-        if (option.empty())
+        if (optionOf(remedy).empty())
             return {}; // a part of them would do something else
-        if (std::ranges::find(options, option) == options.end())
-            options.push_back(std::move(option));
+        std::vector<std::string> own { optionOf(remedy) };
+        if (remedy.kind == RemedyKind::AsymmetricActivations && remedy.low < remedy.high)
+            own.push_back(rangeOption(remedy)); // the one that a file has is symmetric, too
+        for (std::string& option : own)
+            if (std::ranges::find(options, option) == options.end())
+                options.push_back(std::move(option));
     }
-    return fmt::format("{}", fmt::join(options, " "));
+    if (std::ranges::any_of(remedies, takesData))
+        options.push_back(data);
+    return options;
+}
+
+std::string remedyOptions(std::span<const Remedy> remedies)
+{
+    return fmt::format("{}", fmt::join(remedyOptionList(remedies), " "));
 }
 
 } // namespace qs

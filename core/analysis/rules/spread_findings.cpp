@@ -101,7 +101,8 @@ void findSteady(const Comparison& c, std::vector<Finding>& found)
         c.samples, most);
     f.evidence = { evidence("tensors", double(steady.size())), evidence("quantizers", double(dynamic)),
         evidence("cost_db", most, "dB") };
-    f.remedy = "Compare with a static format, which calibrates these ranges once (--format qdq).";
+    f.remedy = "Compare with a static format, which calibrates these ranges once.";
+    f.change = { RemedyKind::StaticFormat, {}, {}, 0, 0, 0 };
     f.confidence = 0.8;
     f.rank = 0;
     f.places = std::move(steady);

@@ -10,6 +10,8 @@ namespace qs {
 
 namespace {
 
+constexpr int kEightBitWeight = 8;
+
 class Mender {
 public:
     explicit Mender(const Snapshot& snapshot)
@@ -27,11 +29,11 @@ public:
         case RemedyKind::SetRange:
             return setRange(r);
         case RemedyKind::PerChannel:
-            return requantize(r, r.axis, false);
+            return r.ofAllWeights() ? allPerChannel() : requantize(r, r.axis, false);
         case RemedyKind::Requantize:
             return requantize(r, {}, false);
         case RemedyKind::EightBitWeight:
-            return eightBits(r);
+            return r.ofAllWeights() ? allEightBits() : eightBits(r);
         case RemedyKind::StoreConstant:
             return storeConstant(r);
         case RemedyKind::ReduceRange:
@@ -107,6 +109,28 @@ private:
     {
         const WeightRow* row = weight(r);
         return row ? m_patch.requantizeBlocks(row->quantizer, true) : Status(refused(r));
+    }
+
+    Status allPerChannel()
+    {
+        bool any = false;
+        for (const WeightRow& row : m_rows.weights)
+            if (!row.bias && row.params.perTensor() && row.shape.size() > 1) {
+                QS_CHECK(m_patch.requantize(row.quantizer, row.channelAxis));
+                any = true;
+            }
+        return any ? Status {} : Status(refused({ RemedyKind::PerChannel, {}, {}, 0, 0, 0 }));
+    }
+
+    Status allEightBits()
+    {
+        bool any = false;
+        for (const WeightRow& row : m_rows.weights)
+            if (!row.bias && row.params.bits() < kEightBitWeight) {
+                QS_CHECK(m_patch.requantizeBlocks(row.quantizer, true));
+                any = true;
+            }
+        return any ? Status {} : Status(refused({ RemedyKind::EightBitWeight, {}, {}, 0, 0, 0 }));
     }
 
     Status storeConstant(const Remedy& r)

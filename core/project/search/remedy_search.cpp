@@ -201,8 +201,9 @@ Result<std::vector<Remedy>> searchTogether(
     const bool ranged = trials.byRecipe() && saysRanges(comparison);
     if (ranged)
         QS_CHECK(search.tryAll(calibrations(*trials.recipe())));
-    QS_CHECK(search.tryAll(
-        { channelsOf(comparison), eightBitsOf(comparison), { { RemedyKind::Equalize, {}, {}, 0, 0, 0 } } }));
+    const Changes channels = channelsOf(comparison);
+    const Changes all = channels.empty() ? Changes {} : Changes { { RemedyKind::PerChannel, {}, {}, 0, 0, 0 } };
+    QS_CHECK(search.tryAll({ all, channels, eightBitsOf(comparison), { { RemedyKind::Equalize, {}, {}, 0, 0, 0 } } }));
     if (!single.empty() && search.best())
         QS_CHECK(grow(search, trials, single));
     const double cheap = *trials.before() + (search.best() ? std::max(0.0, gainOf(trials, *search.best())) : 0);

@@ -201,17 +201,23 @@ Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const Recipe& recipe)
     return m_snapshot->inputs.profile == ArithmeticProfile::Simulated ? made.model.plan : ready(made.model.model);
 }
 
-Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const std::vector<Remedy>& changes)
+Result<RemedyTrials::Made> RemedyTrials::made(const std::vector<Remedy>& changes)
 {
-    if (!inFile(changes))
-        return planOf(recipeWith(changes));
-    const auto draft = mendedFile(*m_snapshot, changes);
-    if (!draft.ok() && byRecipe(changes))
-        return planOf(recipeWith(changes));
-    if (!draft.ok())
-        return draft.issue();
-    QS_TRY(const auto model, draft->build());
-    return ready(model);
+    Made variant { changes, nullptr, inFile(changes) };
+    if (variant.inFile) {
+        const auto draft = mendedFile(*m_snapshot, changes);
+        if (!draft.ok() && !byRecipe(changes))
+            return draft.issue();
+        variant.inFile = draft.ok();
+        if (draft.ok()) {
+            QS_TRY(const auto model, draft->build());
+            QS_TRY(variant.plan, ready(model));
+        }
+    }
+    if (!variant.inFile) {
+        QS_TRY(variant.plan, planOf(recipeWith(changes)));
+    }
+    return variant;
 }
 
 Result<GraphDraft> RemedyTrials::draftOf(const std::vector<Remedy>& changes)
@@ -253,7 +259,8 @@ Result<std::optional<Trial>> RemedyTrials::calibratedAsJudged()
 
 Trial RemedyTrials::trialOf(std::vector<Remedy> changes, const std::optional<OutputScore>& after) const
 {
-    Trial trial { std::move(changes), {}, {}, {} };
+    Trial trial;
+    trial.changes = std::move(changes);
     if (const Number db = after ? worstDb(*after) : Number()) {
         trial.gainDb = *db - *m_before;
         trial.accuracyGain = points(after->accuracy(), m_now.accuracy());
@@ -266,42 +273,41 @@ Status RemedyTrials::measure(const std::vector<std::vector<Remedy>>& choices, si
 {
     const CancelScope scope(m_cancel);
     for (size_t next = 0; next < choices.size();) {
-        std::vector<std::vector<Remedy>> changes;
-        VariantRuns::Plans plans;
-        for (; next < choices.size() && plans.size() < kAtOnce; ++next) {
+        std::vector<Made> variants;
+        for (; next < choices.size() && variants.size() < kAtOnce; ++next) {
             const auto& choice = choices[next];
-            if (choice.empty() || known(choice) || std::ranges::find(changes, choice) != changes.end())
+            if (choice.empty() || known(choice)
+                || std::ranges::find(variants, choice, &Made::changes) != variants.end())
                 continue;
             if (m_progress)
-                m_progress("try remedies", m_trials.size() + plans.size(), std::max(total, m_trials.size()));
-            const auto plan = planOf(choice);
+                m_progress("try remedies", m_trials.size() + variants.size(), std::max(total, m_trials.size()));
+            auto variant = made(choice);
             if (m_cancel.cancelled())
                 return cancelled();
-            if (!plan.ok()) {
+            if (variant.ok())
+                variants.push_back(std::move(variant).value());
+            else
                 m_trials.push_back(trialOf(choice, {}));
-                continue;
-            }
-            changes.push_back(choice);
-            plans.push_back(*plan);
         }
-        QS_CHECK(run(changes, plans));
+        QS_CHECK(run(variants));
     }
     return {};
 }
 
-Status RemedyTrials::run(const std::vector<std::vector<Remedy>>& changes, const VariantRuns::Plans& plans)
+Status RemedyTrials::run(const std::vector<Made>& variants)
 {
-    if (plans.empty())
+    if (variants.empty())
         return {};
-    const auto plan = [&](size_t variant) -> Result<std::shared_ptr<const Plan>> { return plans[variant]; };
-    const auto scores = m_runs->measure(plans.size(), plan, {});
-    for (size_t i = 0; i < plans.size() && !m_cancel.cancelled(); ++i) {
-        if (scores.ok()) {
-            m_trials.push_back(trialOf(changes[i], (*scores)[i]));
-        } else { // one of them does not run
-            const auto alone = score(plans[i]);
-            m_trials.push_back(trialOf(changes[i], alone.ok() ? std::optional(*alone) : std::nullopt));
-        }
+    const auto plan = [&](size_t variant) -> Result<std::shared_ptr<const Plan>> { return variants[variant].plan; };
+    const auto scores = m_runs->measure(variants.size(), plan, {});
+    for (size_t i = 0; i < variants.size() && !m_cancel.cancelled(); ++i) {
+        std::optional<OutputScore> after;
+        if (scores.ok())
+            after = (*scores)[i];
+        else if (const auto alone = score(variants[i].plan); alone.ok()) // one of them does not run
+            after = *alone;
+        m_trials.push_back(trialOf(variants[i].changes, after));
+        m_trials.back().inFile = variants[i].inFile;
     }
     return m_cancel.cancelled() ? Status(cancelled()) : Status {};
 }

@@ -20,6 +20,7 @@ struct Trial {
     Number gainDb; ///< of the SQNR of the worst output; null: they cannot be made
     Number accuracyGain; ///< percentage points; null without labels
     Number top1Gain; ///< percentage points of samples with the float model's class
+    bool inFile = false; ///< made in the quantized file itself
 };
 
 /// Makes remedies and measures what they give. A recipe is changed where one makes the quantized model; else the
@@ -56,14 +57,19 @@ private:
     Status findRecipe();
     bool isOtherNetwork() const;
     Result<OutputScore> score(const std::shared_ptr<const Plan>& plan);
-    Result<std::shared_ptr<const Plan>> planOf(const std::vector<Remedy>& changes);
+    struct Made {
+        std::vector<Remedy> changes;
+        std::shared_ptr<const Plan> plan;
+        bool inFile = false;
+    };
+    Result<Made> made(const std::vector<Remedy>& changes);
     Result<std::shared_ptr<const Plan>> planOf(const Recipe& recipe);
     bool byRecipe(const std::vector<Remedy>& changes) const;
     bool inFile(const std::vector<Remedy>& changes) const;
     Recipe recipeWith(const std::vector<Remedy>& changes) const;
     Result<QuantizedModel> quantized(const Recipe& recipe, std::shared_ptr<const DataSource> data);
     Result<std::shared_ptr<const Plan>> ready(std::shared_ptr<const Model> model) const;
-    Status run(const std::vector<std::vector<Remedy>>& changes, const VariantRuns::Plans& plans);
+    Status run(const std::vector<Made>& variants);
     Trial trialOf(std::vector<Remedy> changes, const std::optional<OutputScore>& after) const;
     std::shared_ptr<const DataSource> calibrationData() const;
 

@@ -3,6 +3,7 @@
 
 #include "core/base/issue_text.h"
 #include "core/project/search/remedy_search.h"
+#include "core/project/search/remedy_sentence.h"
 #include "core/quant/recipe/recipe.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ namespace {
 using Changes = std::vector<Remedy>;
 
 constexpr double kNothingDb = 0.1; ///< at the output: less is no gain
+constexpr double kAsGoodDb = 1; ///< at the output: as good as another choice
 constexpr double kWorthDb = 0.5; ///< a gain that is worth a change, where more was expected
 constexpr double kPromisedDb = 1; ///< expected at the tensor: a promise
 constexpr double kHarmfulPoints = 1; ///< samples right that a change must not cost
@@ -47,20 +49,25 @@ void take(Finding& f, const Trial& trial)
     f.measuredGainDb = trial.gainDb;
     f.measuredAccuracyGain = trial.accuracyGain;
     f.measuredTop1Gain = trial.top1Gain;
+    f.triedInFile = trial.inFile;
 }
 
-bool harms(const Finding& f)
+bool costsSamples(const Finding& f)
 {
     // Much closer to the float model: what that costs is the float model's own.
     const Number points = f.measuredAccuracyGain ? f.measuredAccuracyGain : f.measuredTop1Gain;
-    return *f.measuredGainDb < 0 || (*f.measuredGainDb < kCloserDb && points.value_or(0) < -kHarmfulPoints);
+    return *f.measuredGainDb < kCloserDb && points.value_or(0) < -kHarmfulPoints;
 }
+
+bool harms(const Finding& f) { return *f.measuredGainDb < 0 || costsSamples(f); }
 
 /// It does at the output what it is there for.
 bool helps(const Finding& f)
 {
     if (f.rule == Rule::SlowForm) // it is there for time
         return !harms(f);
+    if (f.change.kind == RemedyKind::StaticFormat) // so is that, and costs a little
+        return *f.measuredGainDb > -kAsGoodDb && !costsSamples(f);
     const bool promised = f.expectedGainDb.value_or(0) > kPromisedDb;
     return !harms(f) && *f.measuredGainDb >= (promised ? kWorthDb : kNothingDb);
 }
@@ -133,35 +140,30 @@ void sortTried(std::vector<Finding>& findings)
     }
 }
 
-/// Asks for changes that mend several causes.
-std::string sentence(const Changes& changes)
+/// The same for all weights, which the options of a command say; in the file's type of codes, but of 8 bits.
+std::vector<Changes> ofAllWeights(const Changes& changes, const Recipe* recipe)
 {
     const auto all = [&](RemedyKind kind) {
         return std::ranges::all_of(changes, [&](const Remedy& r) { return r.kind == kind; });
     };
-    const Remedy& first = changes.front();
-    if (all(RemedyKind::Recalibrate))
-        return "Recalibrate all activations with the present data.";
-    if (all(RemedyKind::Calibrate))
-        return fmt::format(
-            "Find the ranges of all activations by the calibrator {}.", nameIn(kCalibrators, first.calibrator));
-    if (all(RemedyKind::ActivationType))
-        return fmt::format("Give all activations the type {}: 8 bits are too coarse here, by any ranges that were "
-                           "tried. It costs time.",
-            nameIn(kCodeTypes, first.type));
-    if (all(RemedyKind::Equalize))
-        return "Equalize the ranges of weights across layers before quantizing.";
-    if (all(RemedyKind::ExcludeNode) && changes.size() == 1)
-        return fmt::format("Leave {} in float.", first.node);
-    if (all(RemedyKind::EightBitWeight))
-        return fmt::format("Quantize {} weights to 8 bits.", changes.size());
+    const Remedy channels { RemedyKind::PerChannel, {}, {}, 0, 0, 0 };
     if (all(RemedyKind::PerChannel))
-        return fmt::format("Quantize {} weights per channel.", changes.size());
-    if (all(RemedyKind::SetRange))
-        return fmt::format(
-            "Set the ranges of {} tensors together; each alone gains less, since the others hide it.", changes.size());
-    return fmt::format(
-        "Make {} changes together; each alone gains less, since the other causes hide it.", changes.size());
+        return { { channels } };
+    if (!all(RemedyKind::EightBitWeight))
+        return {};
+    Remedy eight { RemedyKind::EightBitWeight, {}, {}, 0, 0, 0 };
+    eight.type = recipe && !isSigned(recipe->weightType) ? DType::UInt8 : DType::Int8;
+    return { { eight }, { eight, channels } };
+}
+
+/// The finding's remedy is all of this.
+void setChanges(Finding& f, const Changes& changes)
+{
+    f.change = changes.front();
+    f.together.assign(changes.begin() + 1, changes.end());
+    for (FindingPlace& place : f.places)
+        place.change = {};
+    f.remedy = remedySentence(changes);
 }
 
 /// Beside looking for what differs: the file that the float model makes has none of it.
@@ -174,6 +176,23 @@ void quantizeAnew(Finding& f)
     }
     f.remedy = "Quantize the float model anew, as this file was. " + f.remedy;
 }
+
+bool ofAllRanges(const Changes& changes)
+{
+    const RemedyKind kind = changes.front().kind;
+    return changes.size() == 1 && (kind == RemedyKind::Recalibrate || kind == RemedyKind::Calibrate);
+}
+
+bool ofRange(const Finding& f) { return f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge; }
+
+/// What one node gains in float it may gain in a healthy file, too: that mends no cause in another place.
+bool leavesOneNode(const Changes& changes)
+{
+    return changes.size() == 1 && changes.front().kind == RemedyKind::ExcludeNode;
+}
+
+/// What is stored wrong is mended by itself where that helps, whatever gains more beside it.
+bool keepsOwn(const Finding& f, size_t more) { return more > 0 && isOfStored(f) && f.measuredGainDb && helps(f); }
 
 /// The findings of a snapshot whose remedies are tried.
 class Findings {
@@ -192,8 +211,10 @@ public:
                 m_single.push_back(triedChanges(m_all[i]));
             }
         QS_CHECK(m_trials.measure(m_single, m_single.size()));
-        for (size_t k = 0; k < m_tried.size(); ++k)
+        for (size_t k = 0; k < m_tried.size(); ++k) {
+            QS_CHECK(widen(k));
             take(m_all[m_tried[k]], *m_trials.known(m_single[k]));
+        }
         return {};
     }
 
@@ -247,6 +268,7 @@ public:
             Finding& f = m_all[i];
             if (!f.measuredGainDb) {
                 refuseFusion(f);
+                refuseUnmade(f);
                 continue;
             }
             if (f.rule == Rule::ModelsDiffer) { // what is measured is another file
@@ -269,6 +291,25 @@ public:
     }
 
 private:
+    /// What is said of single weights is done to all where that gains about as much or more: options say it.
+    Status widen(size_t k)
+    {
+        const std::vector<Changes> wider = ofAllWeights(m_single[k], m_trials.recipe());
+        QS_CHECK(m_trials.measure(wider, m_single.size()));
+        const auto gain = [&](const Changes& c) { return m_trials.known(c)->gainDb.value_or(-HUGE_VAL); };
+        const Changes* chosen = &m_single[k];
+        for (const Changes& choice : wider) {
+            const bool first = chosen == &m_single[k];
+            if (std::isfinite(gain(choice)) && gain(choice) > gain(*chosen) + (first ? -kAsGoodDb : kAsGoodDb))
+                chosen = &choice;
+        }
+        if (chosen == &m_single[k])
+            return {};
+        m_single[k] = *chosen;
+        setChanges(m_all[m_tried[k]], m_single[k]);
+        return {};
+    }
+
     /// The finding that tells of a cause that this mends, most telling first, gets all of it as its remedy.
     void give(const Changes& best)
     {
@@ -299,21 +340,10 @@ private:
         m_given = best;
         Finding& f = m_all[at];
         take(f, *m_trials.known(best));
-        f.together = best;
-        f.change = best.front();
-        f.together.erase(f.together.begin());
-        for (FindingPlace& place : f.places)
-            place.change = {};
-        f.remedy = sentence(best);
+        setChanges(f, best);
         f.expectedGainDb = f.measuredGainDb;
         if (chosen == none)
             m_tried.push_back(at);
-    }
-
-    /// What one node gains in float it may gain in a healthy file, too: that mends no cause in another place.
-    static bool leavesOneNode(const Changes& changes)
-    {
-        return changes.size() == 1 && changes.front().kind == RemedyKind::ExcludeNode;
     }
 
     /// The first that tells of the node, and no mere note; all that were tried: none does.
@@ -329,12 +359,6 @@ private:
         return m_tried.size();
     }
 
-    /// What is stored wrong is mended by itself where that helps, whatever gains more beside it.
-    static bool keepsOwn(const Finding& f, size_t more)
-    {
-        return more > 0 && isOfStored(f) && f.measuredGainDb && helps(f);
-    }
-
     /// The first that may have a part in anything, if it is no mere note; all that were tried: there is none.
     size_t firstOther() const
     {
@@ -343,14 +367,6 @@ private:
                 return f.severity == Severity::Note ? m_tried.size() : k;
         return m_tried.size();
     }
-
-    static bool ofAllRanges(const Changes& changes)
-    {
-        const RemedyKind kind = changes.front().kind;
-        return changes.size() == 1 && (kind == RemedyKind::Recalibrate || kind == RemedyKind::Calibrate);
-    }
-
-    static bool ofRange(const Finding& f) { return f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge; }
 
     /// The one that tells of most wrong ranges; all that were tried: none does.
     size_t ofRanges() const
@@ -375,6 +391,18 @@ private:
         f.remedy += " This file cannot be changed so, since the product has no pair of QuantizeLinear and "
                     "DequantizeLinear that could be taken out: quantize the float model with --preparation "
                     "+fuse_gemm.";
+    }
+
+    /// The recipe with the change quantizes nothing, so that its command would not, either.
+    void refuseUnmade(Finding& f)
+    {
+        if (!m_trials.byRecipe() || m_trials.inFile() || f.change.kind == RemedyKind::None)
+            return;
+        f.change = {};
+        f.together.clear();
+        for (FindingPlace& place : f.places)
+            place.change = {};
+        f.remedy = "Not offered, since it cannot be made of this recipe: " + f.remedy;
     }
 
     /// Where single ranges alone are worth a warning, what gains far more than each of them is worth no less.
@@ -446,7 +474,7 @@ Result<SnapshotPtr> withTriedRemedies(
         QS_CHECK(findings.tryTogether(*snapshot->comparison, std::max(most, kFewestMore)));
     QS_CHECK(findings.judgeCalibration());
     findings.judge();
-    next->comparison->trials = RemedyTrialNote { trials->tried(), trials->inFile() };
+    next->comparison->trials = RemedyTrialNote { trials->tried(), most, trials->inFile() };
     return SnapshotPtr(std::move(next));
 }
 
@@ -462,16 +490,20 @@ void withInputsOfFile(GraphDraft& draft, const Snapshot& s)
 
 } // namespace
 
-Result<GraphDraft> mendedModel(const SnapshotPtr& tried, const CancelToken& cancel)
+Result<GraphDraft> mendedModel(const SnapshotPtr& tried, size_t number, const CancelToken& cancel)
 {
+    size_t offered = 0;
     if (tried->comparison)
         for (const Finding& f : tried->comparison->findings)
-            if (f.change.kind != RemedyKind::None && f.measuredGainDb) {
+            if (isOffered(f) && ++offered == number) {
                 QS_TRY(RemedyTrials trials, RemedyTrials::make(tried, {}, cancel));
                 QS_TRY(GraphDraft draft, trials.draftOf(triedChanges(f)));
                 withInputsOfFile(draft, *tried);
                 return draft;
             }
+    if (offered > 0)
+        return badUse(fmt::format("--mend {} is too much: {} remedies help at the output", number, offered),
+            "give a number from 1 on");
     return badInput("no remedy was found that helps at the output", tried->inputs.quantPath,
         "try more of them, or quantize the float model by another recipe");
 }

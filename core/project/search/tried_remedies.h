@@ -21,8 +21,8 @@ bool canBeTried(const Finding& finding);
 Result<SnapshotPtr> withTriedRemedies(const SnapshotPtr& snapshot, size_t most, const ProgressFn& progress,
     const CancelToken& cancel, size_t threads = 0);
 
-/// The quantized model with the remedy that is offered first, as it was measured, to be written. `tried`: of
-/// withTriedRemedies. Issues: none is offered; cancelled.
-Result<GraphDraft> mendedModel(const SnapshotPtr& tried, const CancelToken& cancel);
+/// The quantized model with the remedy that is offered as this one, from 1 on, as it was measured, to be written.
+/// `tried`: of withTriedRemedies. Issues: not so many are offered; cancelled.
+Result<GraphDraft> mendedModel(const SnapshotPtr& tried, size_t number, const CancelToken& cancel);
 
 } // namespace qs

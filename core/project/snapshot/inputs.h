@@ -59,6 +59,7 @@ WorkContext workFor(const RunSettings& settings, const ProgressFn& progress, con
 
 /// All that a snapshot is built from.
 struct Inputs : Asked, RunSettings {
+    std::string recipeWords; ///< the options that `recipe` was given by, as a shell takes them; empty: by no command
     const Asked& asked() const { return *this; }
     const RunSettings& settings() const { return *this; }
 };

@@ -121,11 +121,11 @@ std::string places(const Finding& f)
         + rows + "</ul></details>";
 }
 
-std::string gainOf(const Finding& f, const std::optional<Accuracy>& accuracy)
+std::string gainOf(const Snapshot& s, const Finding& f)
 {
-    const std::string options = remedyOptions(changesOf(f));
-    const std::string gain = text::gainSentence(f, accuracy);
-    return (options.empty() ? "" : " <code>" + escaped(options) + "</code>") + (gain.empty() ? "" : " " + shown(gain));
+    const std::string gain = text::gainSentence(f, s.comparison->accuracy), command = text::remedyCommandLine(s, f);
+    return (gain.empty() ? "" : " " + shown(gain))
+        + (command.empty() ? "" : "<br><code>" + escaped(command) + "</code>");
 }
 
 std::string findings(const Snapshot& s)
@@ -141,10 +141,8 @@ std::string findings(const Snapshot& s)
             + escaped(
                 severity + " \xc2\xb7 " + std::string(ruleId(f.rule)) + (place.empty() ? "" : " \xc2\xb7 " + place))
             + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f) + places(f)
-            + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f, c.accuracy) + "</p>") + "</div>\n";
+            + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(s, f) + "</p>") + "</div>\n";
     }
-    if (const std::string command = text::remedyCommandLine(s); !command.empty())
-        out += "<p>" + escaped(text::kRemedyCommandHead) + " <code>" + escaped(command) + "</code></p>\n";
     return out;
 }
 

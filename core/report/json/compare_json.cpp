@@ -16,6 +16,7 @@
 #include "core/report/json/tasks_json.h"
 #include "core/report/json/weight_lab_json.h"
 #include "core/report/json_number.h"
+#include "core/report/remedy_text.h"
 #include "core/report/report.h"
 #include "core/report/text/saturation.h"
 
@@ -169,8 +170,8 @@ Json floatNode(const FloatNodeRow& row)
         { "mac_share", jsonNumber(row.macShare) } };
 }
 
-/// What to change about a recipe; null where no recipe helps.
-Json change(const Remedy& r)
+/// What to change about a recipe; null where no recipe helps. `measured`: options that do more were not.
+Json change(const Remedy& r, bool measured)
 {
     if (r.kind == RemedyKind::None)
         return nullptr;
@@ -183,7 +184,8 @@ Json change(const Remedy& r)
         json["calibrator"] = std::string(nameIn(kCalibrators, r.calibrator));
     if (r.kind == RemedyKind::ActivationType)
         json["type"] = std::string(nameIn(kCodeTypes, r.type));
-    json["options"] = remedyOptions(std::span(&r, 1));
+    const std::span one(&r, 1);
+    json["options"] = measured && optionsDoMore(one) ? std::string() : remedyOptions(one);
     return json;
 }
 
@@ -195,19 +197,21 @@ Json evidenceJson(const std::vector<EvidenceItem>& items)
     return json;
 }
 
-Json finding(const Finding& f)
+Json finding(const Snapshot& s, const Finding& f)
 {
     Json places = Json::array();
     for (const FindingPlace& p : placesOf(f))
         places.push_back({ { "node", p.node }, { "tensor", p.tensor }, { "evidence", evidenceJson(p.evidence) },
-            { "change", change(p.change) }, { "expected_gain_db", jsonNumber(p.expectedGainDb) } });
+            { "change", change(p.change, f.measuredGainDb.has_value()) },
+            { "expected_gain_db", jsonNumber(p.expectedGainDb) } });
     Json together = Json::array();
     for (const Remedy& r : f.together)
-        together.push_back(change(r));
+        together.push_back(change(r, f.measuredGainDb.has_value()));
     return { { "rule", std::string(ruleId(f.rule)) }, { "severity", std::string(severityName(f.severity)) },
         { "node", f.node }, { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary },
-        { "evidence", evidenceJson(f.evidence) }, { "remedy", f.remedy }, { "change", change(f.change) },
-        { "together_with", together }, { "expected_gain_db", jsonNumber(f.expectedGainDb) },
+        { "evidence", evidenceJson(f.evidence) }, { "remedy", f.remedy },
+        { "change", change(f.change, f.measuredGainDb.has_value()) }, { "together_with", together },
+        { "command", text::remedyCommandLine(s, f) }, { "expected_gain_db", jsonNumber(f.expectedGainDb) },
         { "measured_gain_db", jsonNumber(f.measuredGainDb) },
         { "measured_accuracy_gain", jsonNumber(f.measuredAccuracyGain) },
         { "measured_top1_gain", jsonNumber(f.measuredTop1Gain) }, { "confidence", f.confidence },
@@ -394,7 +398,7 @@ Json document(const Snapshot& s, const ReportInfo& info)
             { "quantized", s.quantModel->graph().value(l.quantValue).name }, { "confidence", l.confidence },
             { "permuted", l.permuted } });
     json["float_nodes"] = rows(c.floatNodes, floatNode);
-    json["findings"] = rows(c.findings, finding);
+    json["findings"] = rows(c.findings, [&](const Finding& f) { return finding(s, f); });
     json["remedy_trials"]
         = c.trials ? Json { { "tried", c.trials->tried }, { "in_file", c.trials->inFile } } : Json(nullptr);
     json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },

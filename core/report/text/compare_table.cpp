@@ -181,8 +181,24 @@ std::string moreText(const std::vector<Finding>& findings, const FindingGroup& g
     return wrapped(out + (listed < count ? " ..." : ""), kTextWidth, "      ");
 }
 
-std::string findingText(const Finding& f, const std::vector<Remedy>& changes, const std::optional<Accuracy>& accuracy,
-    bool verbose, const std::string& more)
+/// As a shell takes it; a word or an option with its value is not broken.
+std::string commandText(const std::vector<std::string>& words)
+{
+    std::string out, line;
+    for (const std::string& given : words) {
+        const std::string word = printable(given);
+        if (!line.empty() && line.size() + word.size() > kTextWidth) {
+            out += line + " \\\n";
+            line = "          " + word;
+        } else {
+            line += (line.empty() ? "         " : " ") + word;
+        }
+    }
+    return line.empty() ? out : out + line + "\n";
+}
+
+std::string findingText(
+    const Snapshot& s, const Finding& f, const std::vector<Remedy>& changes, bool verbose, const std::string& more)
 {
     const auto name
         = [&](const std::string& text, size_t widest) { return printable(verbose ? text : elided(text, widest)); };
@@ -201,22 +217,11 @@ std::string findingText(const Finding& f, const std::vector<Remedy>& changes, co
         others += " and " + text::count(f.places.size() - listed) + " more";
     out += wrapped(others, kTextWidth, "      ");
     out += more;
-    const std::string options = remedyOptions(changes);
-    const std::string gain = text::gainSentence(f, accuracy);
-    return out
-        + wrapped(f.remedy.empty() ? ""
-                                   : "-> " + printable(f.remedy)
-                    + (options.empty() ? "" : " (" + printable(options) + ")") + (gain.empty() ? "" : " " + gain),
-            kTextWidth, "      ");
-}
-
-/// As a shell takes it, a path on each line.
-std::string remedyCommandText(const Snapshot& s)
-{
-    std::string lines;
-    for (const std::string& part : text::remedyCommand(s))
-        lines += (lines.empty() ? "      " : " \\\n        ") + printable(part);
-    return lines.empty() ? lines : "  " + std::string(text::kRemedyCommandHead) + "\n" + lines + "\n";
+    if (f.remedy.empty())
+        return out;
+    const std::string gain = text::gainSentence(f, s.comparison->accuracy);
+    return out + wrapped("-> " + printable(f.remedy) + (gain.empty() ? "" : " " + gain), kTextWidth, "      ")
+        + commandText(text::remedyCommand(s, f, changes));
 }
 
 std::string findingsText(const Snapshot& s, bool verbose)
@@ -234,14 +239,14 @@ std::string findingsText(const Snapshot& s, bool verbose)
     std::string out
         = c.trials && c.trials->tried > 0 ? "\nfindings (" + text::trialsText(*c.trials) + ")\n" : "\nfindings\n";
     for (size_t i = 0; i < shown; ++i)
-        out += findingText(c.findings[groups[i].members.front()], changesOf(c.findings, groups[i]), c.accuracy, verbose,
+        out += findingText(s, c.findings[groups[i].members.front()], changesOf(c.findings, groups[i]), verbose,
             moreText(c.findings, groups[i]));
     size_t left = 0;
     for (size_t i = shown; i < groups.size(); ++i)
         left += groups[i].members.size();
     if (left > 0)
         out += "  ... and " + text::counted(left, "finding") + " more; --verbose shows all\n";
-    return out + remedyCommandText(s);
+    return out;
 }
 
 std::string activationsTable(const Comparison& c, bool verbose)

@@ -108,7 +108,8 @@ QString remedyText(const Remedy& remedy)
     case RemedyKind::SetRange:
         return tr("Range of %1").arg(toQt(remedy.tensor));
     case RemedyKind::PerChannel:
-        return tr("Quantize %1 per channel").arg(toQt(remedy.tensor));
+        return remedy.ofAllWeights() ? tr("Quantize all weights per channel")
+                                     : tr("Quantize %1 per channel").arg(toQt(remedy.tensor));
     case RemedyKind::ReduceRange:
         return tr("Reduce the range of weights");
     case RemedyKind::ExcludeNode:
@@ -123,8 +124,11 @@ QString remedyText(const Remedy& remedy)
         return tr("Asymmetric activations");
     case RemedyKind::DynamicFormat:
         return tr("Dynamic format");
+    case RemedyKind::StaticFormat:
+        return tr("Static format");
     case RemedyKind::EightBitWeight:
-        return tr("Quantize %1 to 8 bits").arg(toQt(remedy.tensor));
+        return remedy.ofAllWeights() ? tr("Quantize all weights to 8 bits")
+                                     : tr("Quantize %1 to 8 bits").arg(toQt(remedy.tensor));
     case RemedyKind::Equalize:
         return tr("Equalize the weights across layers");
     case RemedyKind::SmoothQuant:
