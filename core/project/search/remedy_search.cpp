@@ -16,6 +16,7 @@ using Changes = std::vector<Remedy>;
 
 constexpr double kNoticeableDb = 1; ///< that a larger choice has to gain over a smaller one
 constexpr double kEightBitsDb = 20; ///< at the output: more than 8 bits are not asked for
+constexpr double kWiderDb = 3; ///< that a change of all activations has to gain over that of the one that is to blame
 constexpr size_t kExcluded = 3; ///< nodes that are tried in float, by each of two orders
 constexpr size_t kLongestStep = 4; ///< candidates that are tried beside the best choice, each time
 
@@ -130,6 +131,26 @@ Changes wideActivations(const Recipe& recipe)
     return { r };
 }
 
+/// Large channels of activations, which come from normalizations, can go into the weights.
+std::vector<Changes> smoothings(const RemedyTrials& trials, const Comparison& c)
+{
+    const bool normalized = std::ranges::any_of(
+        c.activations, [](const ActivationRow& row) { return row.opType.ends_with("Normalization"); });
+    return normalized && trials.byRecipe() && isStatic(trials.recipe()->format)
+        ? std::vector<Changes> { { { RemedyKind::SmoothQuant, {}, {}, 0, 0, 0 } } }
+        : std::vector<Changes> {};
+}
+
+/// Other ranges or another type for all activations.
+bool ofAllActivations(const Changes& changes)
+{
+    constexpr std::array kKinds { RemedyKind::Recalibrate, RemedyKind::Calibrate, RemedyKind::ActivationType };
+    return changes.size() == 1 && std::ranges::find(kKinds, changes.front().kind) != kKinds.end();
+}
+
+/// Mends the range of one tensor, as the finding that names it says.
+bool ofOneRange(const Changes& changes) { return changes.size() == 1 && changes.front().kind == RemedyKind::SetRange; }
+
 class Search {
 public:
     Search(RemedyTrials& trials, size_t most)
@@ -192,12 +213,14 @@ Result<std::vector<Remedy>> searchTogether(
     Search search(trials, most);
     search.add(single);
     const double alone = search.best() ? std::max(0.0, gainOf(trials, *search.best())) : 0;
+    const bool oneRange = search.best() && ofOneRange(*search.best());
     const bool ranges = !allOf(single, true).empty();
     std::vector<Changes> whole { allOf(single, true), allOf(single, false) };
     if (ranges)
         whole.push_back({ { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } });
     QS_CHECK(search.tryAll(std::move(whole)));
     QS_CHECK(search.tryAll(exclusions(trials, comparison)));
+    QS_CHECK(search.tryAll(smoothings(trials, comparison)));
     const bool ranged = trials.byRecipe() && saysRanges(comparison);
     if (ranged)
         QS_CHECK(search.tryAll(calibrations(*trials.recipe())));
@@ -210,7 +233,8 @@ Result<std::vector<Remedy>> searchTogether(
     if (ranged && cheap < kEightBitsDb)
         QS_CHECK(search.tryAll({ wideActivations(*trials.recipe()) }));
     const Changes* best = search.best();
-    if (!best || gainOf(trials, *best) < alone + kNoticeableDb)
+    const double worth = best && oneRange && ofAllActivations(*best) ? kWiderDb : kNoticeableDb;
+    if (!best || gainOf(trials, *best) < alone + worth)
         return std::vector<Remedy>();
     return *best;
 }
