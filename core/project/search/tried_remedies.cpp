@@ -166,6 +166,13 @@ void setChanges(Finding& f, const Changes& changes)
     f.remedy = remedySentence(changes);
 }
 
+/// Finds ranges anew beside what it does to weights.
+bool recalibratesToo(const Changes& changes)
+{
+    return std::ranges::any_of(
+        changes, [](const Remedy& r) { return r.kind == RemedyKind::Equalize || r.kind == RemedyKind::SmoothQuant; });
+}
+
 /// Beside looking for what differs: the file that the float model makes has none of it.
 void quantizeAnew(Finding& f)
 {
@@ -339,8 +346,13 @@ private:
             return;
         m_given = best;
         Finding& f = m_all[at];
+        const std::string own = recalibratesToo(best) && f.change.kind == RemedyKind::Recalibrate && f.measuredGainDb
+            ? fmt::format("{} That alone {}; also {}.", f.remedy, gainText(f), remedyPhrase(best))
+            : std::string();
         take(f, *m_trials.known(best));
         setChanges(f, best);
+        if (!own.empty())
+            f.remedy = own;
         f.expectedGainDb = f.measuredGainDb;
         if (chosen == none)
             m_tried.push_back(at);
