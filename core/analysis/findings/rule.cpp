@@ -141,7 +141,7 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "" },
     { Rule::DataInsensitive, "data_insensitive", Severity::Note, "All samples have their share of the error",
         "All samples have about the same error: it comes from the parameters, not from single inputs.",
-        "Mend the model's ranges and operators; other calibration data would hardly change this." },
+        "Mend the model's ranges and operators: no single samples are to blame." },
     { Rule::Inherited, "inherited", Severity::Note, "",
         "These tensors only pass on error that came in: their own quantizers are near the ideal. Nothing to do here; "
         "mend the source.",
