@@ -277,13 +277,16 @@ void HeaderStrip::fit()
 /// Where all the rest is whole, too, what would be undone is.
 void HeaderStrip::letUndoGrow()
 {
-    m_undo->setMostWidth(0);
-    layout()->invalidate();
+    const auto letHave = [this](int most) {
+        m_undo->setMostWidth(most);
+        m_undo->updateGeometry(); // the layout remembers how wide it wanted to be
+        layout()->invalidate();
+    };
+    letHave(0);
     const int search = units(kSearchWidth) - m_search->sizeHint().width(); // up to its greatest width
     const int whole = layout()->sizeHint().width() + m_files->sizeHint().width() + std::max(search, 0);
     if (whole > width())
-        m_undo->setMostWidth(kUndoWidth);
-    layout()->invalidate();
+        letHave(kUndoWidth);
 }
 
 void HeaderStrip::refreshNote()

@@ -20,6 +20,8 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
@@ -122,6 +124,16 @@ void WhatIfPanel::refresh()
     refreshDifference();
 }
 
+namespace {
+
+/// "other data", in place of a number
+bool isWords(const QString& value)
+{
+    return value != absentText() && std::ranges::none_of(value, [](QChar letter) { return letter.isDigit(); });
+}
+
+} // namespace
+
 void WhatIfPanel::refreshDifference()
 {
     emptyLayout(*m_difference);
@@ -139,7 +151,7 @@ void WhatIfPanel::refreshDifference()
         title->setText(change.title);
         title->setToolTip(change.title);
         title->setObjectName(QStringLiteral("formLabel"));
-        const bool same = !parent || change.before == change.after || !change.note.isEmpty(); // words are no number
+        const bool same = !parent || change.before == change.after || isWords(change.before);
         const int better = same ? 0 : change.better;
         const QString arrow = better > 0 ? QStringLiteral(" ▲") : better < 0 ? QStringLiteral(" ▼") : QString();
         const QString verdict = better > 0 ? tr("better") : better < 0 ? tr("worse") : QString();
@@ -162,7 +174,7 @@ void WhatIfPanel::refreshDifference()
         value->setPalette(colours);
         m_difference->addWidget(title, row, 0);
         m_difference->addWidget(value, row++, 1);
-        if (!change.note.isEmpty())
+        if (isWords(change.before))
             note = tr("before: %1").arg(change.before);
     }
     if (note.isEmpty())
