@@ -392,7 +392,7 @@ void UsageTests::calibrationSet_data()
         CalibrationSummary s;
         s.samples = 100;
         s.extremes = true;
-        s.settledAfter = 40;
+        s.settledAfter = 50; // which is half of them
         s.halfShare = 0.999;
         change(s);
         return s;
@@ -447,6 +447,7 @@ void UsageTests::calibrationSet()
         return;
     QVERIFY2(QString::fromStdString(found[0].title).contains(word), found[0].title.c_str());
     QCOMPARE(found[0].severity, Severity::Note);
+    QVERIFY(summary.settledAfter != 50 || found[0].summary.find("half of them") == std::string::npos);
     QCOMPARE(found[0].tensor, std::string("x"));
     QVERIFY(!found[0].remedy.empty() && !found[0].evidence.empty());
 }

@@ -118,6 +118,19 @@ private slots:
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
     }
 
+    /// What is proposed is never a file that is there.
+    void proposedNamesAreFree()
+    {
+        const QTemporaryDir folder;
+        const QString pictures = folder.filePath(QStringLiteral("dig"));
+        const auto touch = [](const QString& path) { return QFile(path).open(QIODevice::WriteOnly); };
+        for (const char* name : { "dig.preprocess.json", "dig-2.preprocess.json", "dig-3.preprocess.json" }) {
+            const QString proposed = descriptionPath(pictures, {});
+            QCOMPARE(proposed, folder.filePath(QLatin1String(name)));
+            QVERIFY(touch(proposed));
+        }
+    }
+
     void picturesAreAskedFor()
     {
         Shown shown(example());
