@@ -280,11 +280,18 @@ FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Pl
                 continue;
             m_changed.emplace(std::pair(weight.floatNode, kWeight), std::move(*folded));
         }
+        const auto fits = [&](NodeId node, size_t slot, const Tensor& folded) {
+            const auto& inputs = m_plan->graph().node(node).inputs;
+            const Tensor* own = slot < inputs.size() && inputs[slot].valid() ? m_plan->constant(inputs[slot]) : nullptr;
+            return !own || own->count() == folded.count(); // else a zero in place of a bias
+        };
         for (const WeightPair& pair : alignment.weights)
             if (product.owns(pair))
-                if (auto folded = product.bias(pair.quantNode); folded && product.isStored(pair, *folded))
+                if (auto folded = product.bias(pair.quantNode);
+                    folded && product.isStored(pair, *folded) && fits(pair.floatNode, slotOf(pair), *folded))
                     m_changed.emplace(std::pair(pair.floatNode, slotOf(pair)), std::move(*folded));
-        if (auto folded = product.bias(weight.quantNode)) // which may be stored as it is
+        if (auto folded = product.bias(weight.quantNode); // which may be stored as it is
+            folded && fits(weight.floatNode, kBias, *folded))
             m_changed.emplace(std::pair(weight.floatNode, kBias), std::move(*folded));
     }
 }
