@@ -312,12 +312,23 @@ bool isShared(const Comparison& c, size_t row)
     });
 }
 
+/// All that the operator can make, whatever these data are: other data need it.
+bool isWholeOfOperator(const ActivationRow& row)
+{
+    constexpr double kSame = 0.02; // of the width: the last code may lie a step below it
+    const bool probability = row.opType == "Softmax" || row.opType == "Sigmoid" || row.opType == "HardSigmoid";
+    const double low = probability ? 0 : -1, width = 1 - low;
+    return (probability || row.opType == "Tanh") && std::fabs(row.range->first - low) < kSame * width
+        && std::fabs(row.range->second - 1) < kSame * width;
+}
+
 /// What the range's own data would give over it, dB: with as many codes on either side of zero, where the file has them
 /// so. Nothing where the range is not the tensor's alone.
 double idleDb(const Symmetry& symmetry, const Comparison& c, size_t index)
 {
     const ActivationRow& row = c.activations[index];
-    if (!firstOfQuantizer(c, index) || excessOf(row) <= 1 || !isInteger(row.params.dtype) || isShared(c, index))
+    if (!firstOfQuantizer(c, index) || excessOf(row) <= 1 || !isInteger(row.params.dtype) || isWholeOfOperator(row)
+        || isShared(c, index))
         return 0;
     const auto& [low, high] = *row.floatRange;
     const double needed

@@ -57,6 +57,22 @@ private slots:
             QVERIFY2(severe->summary.find("at the worst output") != std::string::npos, severe->summary.c_str());
         }
     }
+    /// 0 to 1 is the range of a Softmax, however small these data make it.
+    void rangeOfOperator()
+    {
+        const auto model = [](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { kRows, kWidth }).node("Softmax", { "x" }, { codes ? "p" : "y" });
+            if (codes)
+                m.qdq<uint8_t>("p", "y", 1 / 255.f, 0);
+            return m.output("y").finish();
+        };
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, uniform(kRows * kWidth, 3)) });
+        const Comparison c = compared(model(false), model(true), data);
+        QVERIFY2(std::ranges::none_of(c.findings,
+                     [](const Finding& f) { return f.rule == Rule::RangeTooLarge && f.severity != Severity::Note; }),
+            qPrintable(rulesOf(c)));
+    }
 };
 
 QTEST_GUILESS_MAIN(RangeCostsTests)
