@@ -135,12 +135,10 @@ long scalings(const std::vector<ChannelStep>& steps, size_t end)
     return std::count_if(steps.begin(), steps.begin() + ptrdiff_t(end), [](const ChannelStep& s) { return s.scales; });
 }
 
+/// A single zero, as exporters write it where there is no bias. A bias of zeros may be a lost one.
 bool isNothing(const Tensor* term)
 {
-    if (!term || !isFloat(term->dtype()))
-        return false;
-    const std::vector<double> values = toDoubles(*term);
-    return std::ranges::all_of(values, [](double v) { return v == 0; });
+    return term && isFloat(term->dtype()) && term->rank() == 0 && toDoubles(*term).front() == 0;
 }
 
 /// By their numbers.

@@ -15,7 +15,8 @@ struct ProductChannels {
     size_t rank = 0; ///< of the result; 0 = not known
     bool last = false; ///< they lie on the last axis, else on the second
 };
-/// What a product adds itself; invalid where this is nothing, as where a Gemm multiplies it by zero or it is zero.
+/// What a product adds itself; invalid where this is nothing, as where a Gemm multiplies it by zero or it is a single
+/// zero.
 ValueId ownBias(const Plan& plan, NodeId product);
 /// Nothing for another node, and for a Gemm that scales what it adds.
 std::optional<ProductChannels> productChannels(const Plan& plan, NodeId product);
