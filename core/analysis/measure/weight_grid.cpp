@@ -11,9 +11,8 @@ namespace qs {
 
 namespace {
 
-/// Half a step with room for how files round their scales, for the largest code (127.5 rounds to 127), and for weights
-/// that had been rounded to steps a fifth as large before.
-constexpr double kHalfStep = 0.6;
+/// Half a step with room for how files round their scales and for the largest code (127.5 rounds to 127).
+constexpr double kHalfStep = 0.51;
 constexpr double kBesideNearest = 1.02; ///< the same of grids that are not even
 constexpr double kFloatRounding = 1e-6; ///< relative, of values beside small floats
 

@@ -64,7 +64,16 @@ inline constexpr double kFinerWeightsDb = 25; ///< below it finer ways are tried
 
 /// Share of a weight's elements off by more than rounding does, from which on it is another weight.
 inline constexpr double kDifferingShare = 0.001;
-inline bool isOtherWeight(const WeightRow& row) { return row.offByMoreThanHalfStep.value_or(0) > kDifferingShare; }
+/// No element is further off than rounding takes weights that had been rounded to steps a fifth as large before.
+inline bool isNearlyRounded(const WeightRow& row)
+{
+    constexpr double kTwoRoundings = 0.6; // steps
+    return row.mostStepsOff && *row.mostStepsOff <= kTwoRoundings;
+}
+inline bool isOtherWeight(const WeightRow& row)
+{
+    return row.offByMoreThanHalfStep.value_or(0) > kDifferingShare && !isNearlyRounded(row);
+}
 
 /// What Gather reads in blocks has 4 bits in the files that are written here.
 inline bool isTableOfBlocks(const WeightRow& row) { return row.opType == "Gather" && row.params.blockSize > 0; }

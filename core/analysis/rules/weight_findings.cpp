@@ -295,6 +295,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             found.push_back(quantizedTwice(pair, c, i, *first));
             continue;
         }
+        if (isNearlyRounded(row))
+            continue;
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
         Finding f = weightFinding(c, i, Rule::WeightsDiffer);
         // Equalization gives most channels factors, too.

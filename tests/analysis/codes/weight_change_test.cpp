@@ -191,6 +191,7 @@ private slots:
             v = rounded(v, Precision::Float16);
         const double room = roomOfTypes(c.x, c.params);
         QCOMPARE(room, roundingOf(Precision::Float16));
+        QVERIFY(scales || againstGrid(c.x, c.y, c.params, grid).off > 0);
         QCOMPARE(againstGrid(c.x, c.y, c.params, grid, room).off, size_t(0));
         // A wrong scale is one in any type.
         for (std::vector<float>* values : { &c.y, &c.params.scale })
