@@ -302,7 +302,7 @@ public:
                 tryOwnConstants();
         }
         compareCounts();
-        m_proof.untested = m_issue.has_value();
+        m_proof.untested = m_issue && !m_pair.quantizedReference;
         if (m_issue)
             m_proof.reason = issueText(*m_issue);
         if (m_tooWide)
