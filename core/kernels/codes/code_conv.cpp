@@ -11,7 +11,7 @@ namespace qs {
 namespace {
 
 /// A tile's gathered rows stay in the second cache level; its sums, where they are made, in the first.
-constexpr int64_t kTileBytes = 192 * 1024;
+constexpr int64_t kGatheredBytes = 192 * 1024;
 constexpr int64_t kMostTileRows = 960;
 constexpr int64_t kSumRows = 48;
 constexpr int64_t kPairRows = 60; ///< at most
@@ -27,7 +27,7 @@ int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 int64_t tileRows(int64_t rowBytes)
 {
     // Whole register tiles of either height.
-    return std::clamp<int64_t>(kTileBytes / std::max<int64_t>(rowBytes, 1) / 24 * 24, 24, kMostTileRows);
+    return std::clamp<int64_t>(kGatheredBytes / std::max<int64_t>(rowBytes, 1) / 24 * 24, 24, kMostTileRows);
 }
 
 int64_t rowBytes(const IntegerConv& c) { return dotDepth(c.taps() * (c.inChannels / c.groups)); }
@@ -36,7 +36,7 @@ int64_t rowBytes(const IntegerConv& c) { return dotDepth(c.taps() * (c.inChannel
 int64_t pairRows(const IntegerConv& c)
 {
     const int64_t bytes = 2 * std::max<int64_t>(rowBytes(c), 1); // without channels there are none
-    return c.depthwise() ? kPairRows : std::clamp<int64_t>(kTileBytes / bytes / 6 * 6, 6, kPairRows);
+    return c.depthwise() ? kPairRows : std::clamp<int64_t>(kGatheredBytes / bytes / 6 * 6, 6, kPairRows);
 }
 
 /// Whether the rows of the left matrix can be read where they are.

@@ -7,20 +7,20 @@ namespace qs {
 
 namespace {
 
-constexpr int64_t kTileBytes = 192 * 1024;
+constexpr int64_t kProductTileBytes = 192 * 1024;
 constexpr int64_t kBlockRows = 60; ///< at most: what is made of so many rows stays in the cache until it is used
 
 /// Left rows that are moved or padded at a time.
 int64_t tileRows(int64_t depth, int64_t rows)
 {
-    const int64_t fit = std::clamp<int64_t>(kTileBytes / std::max<int64_t>(depth, 1) / 24 * 24, 24, 960);
+    const int64_t fit = std::clamp<int64_t>(kProductTileBytes / std::max<int64_t>(depth, 1) / 24 * 24, 24, 960);
     return std::min(fit, std::max<int64_t>(rows, 1));
 }
 
 /// Left rows that are widened at a time: whole register tiles.
 int64_t pairRows(int64_t depth)
 {
-    return std::clamp<int64_t>(kTileBytes / (2 * std::max<int64_t>(depth, 1)) / 6 * 6, 6, kBlockRows);
+    return std::clamp<int64_t>(kProductTileBytes / (2 * std::max<int64_t>(depth, 1)) / 6 * 6, 6, kBlockRows);
 }
 
 int64_t roundUp(int64_t n) { return (n + 63) / 64 * 64; }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/convolution/col2im.h"
 
+#include "core/tensor/arithmetic.h"
+
 #include <algorithm>
 
 namespace qs {
 
 namespace {
-
-int64_t product(const std::vector<int64_t>& sizes)
-{
-    int64_t n = 1;
-    for (int64_t size : sizes)
-        n *= size;
-    return n;
-}
 
 /// Flat image index of element `e` of window `w`; -1 in the padding.
 int64_t imageIndex(const WindowGrid& g, int64_t e, int64_t w)

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kLeastBytes = int64_t(768) << 10; ///< of the first output: smaller ones stay in the cache anyway
 constexpr int64_t kMostWeightBytes = int64_t(256) << 10;
 constexpr int64_t kMostRingBytes = int64_t(512) << 10;
-constexpr int64_t kMostPieces = 8;
+constexpr int64_t kMostBands = 8;
 
 class ConvBands final : public PreparedConv {
 public:
@@ -29,7 +29,7 @@ public:
         const int64_t rows = triple.shapes[2].window.batch * m_down.out;
         // Every piece makes the rows above its first one again; at most one of 25 rows.
         const int64_t again = std::max<int64_t>(m_windowRows - m_down.stride, 0);
-        int64_t count = std::min(kMostPieces, rows);
+        int64_t count = std::min(kMostBands, rows);
         while (count > 2 && (count - 1) * again * 25 > rows * m_down.stride)
             count /= 2;
         for (int64_t i = 0; i < count; ++i) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/convolution/conv_parts.h"
 
+#include "core/tensor/arithmetic.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -8,11 +10,9 @@ namespace qs {
 
 namespace {
 
-constexpr int64_t kCacheBytes = int64_t(256) << 10; ///< of output that a part aims at
+constexpr int64_t kPartBytes = int64_t(256) << 10; ///< of output that a part aims at
 constexpr int64_t kPartMacs = 1'500'000; ///< below this a part is not worth a thread
 constexpr int64_t kWorkParts = 8; ///< parts made for threads' sake
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct Sizes {
     int64_t inputRow, outputRow; ///< elements of one row of one image
@@ -38,11 +38,11 @@ Sizes sizesOf(const ConvShape& s, const SpatialAxis& rows, ConvDirection directi
 /// Parts that one image should have: a power of two, which any even number of threads shares well.
 int64_t wantedParts(const Sizes& z)
 {
-    const auto cache = std::bit_ceil(uint64_t(std::max<int64_t>(ceilDiv(z.outputBytes, kCacheBytes), 1)));
+    const auto cache = std::bit_ceil(uint64_t(std::max<int64_t>(ceilDiv(z.outputBytes, kPartBytes), 1)));
     const auto work = std::bit_floor(uint64_t(std::clamp<int64_t>(z.macs / kPartMacs, 1, kWorkParts)));
     auto parts = std::max(cache, work);
     // Each part reads all weights; where they do not stay in the cache, few parts.
-    if (z.weightBytes > 2 * kCacheBytes)
+    if (z.weightBytes > 2 * kPartBytes)
         parts = std::min(parts, std::bit_floor(uint64_t(2 + 4 * (z.inputBytes + z.outputBytes) / z.weightBytes)));
     return int64_t(parts);
 }
@@ -50,9 +50,9 @@ int64_t wantedParts(const Sizes& z)
 std::vector<ConvPart> byImages(const ConvShape& s, const Sizes& z)
 {
     const int64_t batch = s.window.batch;
-    const int64_t fitting = std::max<int64_t>(kCacheBytes / std::max<int64_t>(z.outputBytes, 1), 1);
+    const int64_t fitting = std::max<int64_t>(kPartBytes / std::max<int64_t>(z.outputBytes, 1), 1);
     const int64_t step
-        = std::min(batch, z.weightBytes > 2 * kCacheBytes ? std::max(fitting, ceilDiv(batch, 4)) : fitting);
+        = std::min(batch, z.weightBytes > 2 * kPartBytes ? std::max(fitting, ceilDiv(batch, 4)) : fitting);
     std::vector<ConvPart> parts;
     for (int64_t b = 0; b < batch; b += step) {
         ConvPart p { s, size_t(b * (z.inputBytes / 4)), size_t(b * (z.outputBytes / 4)), 0 };

@@ -14,11 +14,11 @@ namespace qs {
 namespace {
 
 using dnnl::memory;
-using Dims = memory::dims;
+using OnednnDims = memory::dims;
 
 /// Everything about a shape that oneDNN asks for.
 struct Geometry {
-    Dims src, dst, weights, weightStrides, strides, dilations, padBegin, padEnd;
+    OnednnDims src, dst, weights, weightStrides, strides, dilations, padBegin, padEnd;
     memory::format_tag tag;
 };
 
@@ -29,7 +29,7 @@ void describeWeights(Geometry& g, const ConvShape& shape, ConvDirection directio
     const int64_t kernel = shape.window.kernelSize();
     const bool transposed = direction == ConvDirection::Transposed;
     g.weights = { out, in };
-    g.weightStrides = transposed ? Dims { kernel, out * kernel } : Dims { in * kernel, kernel };
+    g.weightStrides = transposed ? OnednnDims { kernel, out * kernel } : OnednnDims { in * kernel, kernel };
     if (shape.groups > 1) {
         g.weights.insert(g.weights.begin(), shape.groups);
         g.weightStrides.insert(g.weightStrides.begin(), in * out * kernel);
@@ -136,7 +136,7 @@ std::vector<int64_t> shapeKey(const ConvShape& shape)
 }
 
 /// How many input shapes stay prepared.
-constexpr size_t kKeptShapes = 16;
+constexpr size_t kKeptConvolutions = 16;
 
 } // namespace
 
@@ -219,7 +219,7 @@ std::shared_ptr<const PreparedConv> FloatConv::prepare(const ConvShape& shape)
     } catch (const dnnl::error&) {
         // No kernel for this shape (negative pads ...): the caller has another way.
     }
-    if (m_state->prepared.size() >= kKeptShapes)
+    if (m_state->prepared.size() >= kKeptConvolutions)
         m_state->prepared.clear();
     m_state->prepared.emplace(key, made);
     return made;

@@ -2,6 +2,7 @@
 #include "core/kernels/convolution/row_conv.h"
 
 #include "core/kernels/convolution/spread_rows.h"
+#include "core/tensor/arithmetic.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,8 +22,6 @@ constexpr int64_t kMostPieces = 8; ///< made for threads' sake
 constexpr size_t kConvChain = 128; ///< products of a chain ...
 constexpr int64_t kConvWidth = 128, kLeastWidth = 16; ///< ... of so many pixels
 constexpr size_t kProductChain = 256; ///< of a constant matrix
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Outputs of a piece: rows (pixels where each is a row of its own) and panels of filters.
 struct Part {

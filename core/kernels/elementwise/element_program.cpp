@@ -9,7 +9,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kTile = 1024; ///< elements; a few tiles fit in the nearest cache
+constexpr size_t kProgramTile = 1024; ///< elements; a few tiles fit in the nearest cache
 constexpr size_t kMostSlots = 64;
 
 } // namespace
@@ -41,30 +41,31 @@ ElementProgram::ElementProgram(size_t operands, std::vector<Instruction> instruc
 
 size_t ElementProgram::scratchFloats(std::span<const Operand> operands) const
 {
-    size_t floats = m_tileCount * kTile;
+    size_t floats = m_tileCount * kProgramTile;
     for (const Operand& o : operands)
         if (o.period > 1)
-            floats += o.period + kTile;
+            floats += o.period + kProgramTile;
     return floats;
 }
 
 void ElementProgram::run(std::span<const Operand> operands, float* out, size_t begin, size_t end, float* scratch) const
 {
     std::array<const float*, kMostSlots> unrolled {};
-    float* next = scratch + m_tileCount * kTile;
+    float* next = scratch + m_tileCount * kProgramTile;
     for (size_t k = 0; k < m_operands; ++k) {
         if (operands[k].period <= 1)
             continue;
         unrolled[k] = next;
-        for (size_t i = 0; i < operands[k].period + kTile; i += operands[k].period)
-            std::copy_n(operands[k].data, std::min(operands[k].period, operands[k].period + kTile - i), next + i);
-        next += operands[k].period + kTile;
+        for (size_t i = 0; i < operands[k].period + kProgramTile; i += operands[k].period)
+            std::copy_n(
+                operands[k].data, std::min(operands[k].period, operands[k].period + kProgramTile - i), next + i);
+        next += operands[k].period + kProgramTile;
     }
-    for (size_t at = begin; at < end; at += kTile) {
-        const size_t n = std::min(kTile, end - at);
+    for (size_t at = begin; at < end; at += kProgramTile) {
+        const size_t n = std::min(kProgramTile, end - at);
         auto slot = [&](size_t s) -> Run<float> {
             if (s >= m_operands)
-                return { scratch + m_tiles[s - m_operands] * kTile, 1 };
+                return { scratch + m_tiles[s - m_operands] * kProgramTile, 1 };
             const Operand& o = operands[s];
             if (o.period == 0)
                 return { o.data + at, 1 };
@@ -72,7 +73,7 @@ void ElementProgram::run(std::span<const Operand> operands, float* out, size_t b
         };
         for (size_t i = 0; i < m_instructions.size(); ++i) {
             const Instruction& in = m_instructions[i];
-            float* y = i + 1 == m_instructions.size() ? out + at : scratch + m_tiles[i] * kTile;
+            float* y = i + 1 == m_instructions.size() ? out + at : scratch + m_tiles[i] * kProgramTile;
             if (in.op.binary)
                 binaryFast(in.op.op, slot(in.a), slot(in.b), y, n);
             else

@@ -37,18 +37,18 @@ template <class Body> void forEachLine(const AxisOffsets& axes, Body body)
 }
 
 /// Stretches of the innermost axis: consecutive source elements, or "outside".
-struct Run {
+struct OffsetRun {
     int64_t from;
     size_t start, length;
 };
 
-std::vector<Run> runsOf(const std::vector<int64_t>& offsets)
+std::vector<OffsetRun> runsOf(const std::vector<int64_t>& offsets)
 {
-    std::vector<Run> runs;
+    std::vector<OffsetRun> runs;
     for (size_t i = 0; i < offsets.size(); ++i) {
         const bool outside = offsets[i] < 0;
         if (!runs.empty()) {
-            Run& r = runs.back();
+            OffsetRun& r = runs.back();
             const bool follows
                 = outside ? r.from < 0 : r.from >= 0 && offsets[i] == r.from + static_cast<int64_t>(r.length);
             if (follows) {
@@ -131,9 +131,9 @@ bool pickBySize(const std::byte* source, std::byte* target, size_t bytes, const 
 }
 
 void copyRuns(
-    const std::byte* source, std::byte* target, size_t bytes, const std::vector<Run>& runs, const std::byte* fill)
+    const std::byte* source, std::byte* target, size_t bytes, const std::vector<OffsetRun>& runs, const std::byte* fill)
 {
-    for (const Run& r : runs) {
+    for (const OffsetRun& r : runs) {
         std::byte* to = target + r.start * bytes;
         if (r.from < 0)
             fillAny(to, fill, bytes, r.length);
@@ -202,7 +202,7 @@ void tableCopy(
     if (axes.empty())
         return tableCopyReference(source, target, elementBytes, axes, fill);
     const std::vector<int64_t>& inner = axes.back();
-    const std::vector<Run> runs = runsOf(inner);
+    const std::vector<OffsetRun> runs = runsOf(inner);
     const bool inRuns = runs.size() * 4 <= inner.size();
     forEachLine(axes, [&](int64_t offset, int64_t line) {
         std::byte* out = target + static_cast<size_t>(line) * inner.size() * elementBytes;

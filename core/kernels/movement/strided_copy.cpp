@@ -9,14 +9,14 @@ namespace qs {
 
 namespace {
 
-constexpr int64_t kTile = 32;
+constexpr int64_t kTransposeTile = 32;
 
-struct Wide {
+struct TwoWords {
     uint64_t words[2];
 };
 
 /// Whether withElement() has a type of this size.
-bool hasElement(size_t bytes) { return std::has_single_bit(bytes) && bytes <= sizeof(Wide); }
+bool hasElement(size_t bytes) { return std::has_single_bit(bytes) && bytes <= sizeof(TwoWords); }
 
 /// Without axes of size 1, and with neighbouring axes merged where both sides walk them as one.
 StridedCopy simplified(const StridedCopy& c)
@@ -78,9 +78,9 @@ template <class T> void copyLine(const T* source, T* target, int64_t n, int64_t 
 template <class T>
 void copyTiles(const T* source, T* target, const int64_t (&n)[2], const int64_t (&from)[2], const int64_t (&to)[2])
 {
-    for (int64_t i0 = 0; i0 < n[0]; i0 += kTile)
-        for (int64_t j0 = 0; j0 < n[1]; j0 += kTile) {
-            const int64_t i1 = std::min(n[0], i0 + kTile), j1 = std::min(n[1], j0 + kTile);
+    for (int64_t i0 = 0; i0 < n[0]; i0 += kTransposeTile)
+        for (int64_t j0 = 0; j0 < n[1]; j0 += kTransposeTile) {
+            const int64_t i1 = std::min(n[0], i0 + kTransposeTile), j1 = std::min(n[1], j0 + kTransposeTile);
             for (int64_t i = i0; i < i1; ++i)
                 for (int64_t j = j0; j < j1; ++j)
                     target[i * to[0] + j * to[1]] = source[i * from[0] + j * from[1]];
@@ -121,7 +121,7 @@ template <class Fn> void withElement(size_t bytes, Fn fn)
     case 8:
         return fn(uint64_t {});
     default:
-        return fn(Wide {});
+        return fn(TwoWords {});
     }
 }
 

@@ -62,7 +62,7 @@ memory::desc matrix(int64_t rows, int64_t columns, bool transposed)
 }
 
 /// How many shapes stay prepared.
-constexpr size_t kKeptShapes = 64;
+constexpr size_t kKeptProducts = 64;
 
 } // namespace
 
@@ -138,7 +138,7 @@ std::shared_ptr<const PreparedProduct> FloatMatmul::prepare(const ProductShape& 
     } catch (const dnnl::error&) {
         // No kernel for this shape: the caller has another way.
     }
-    if (m_state->prepared.size() >= kKeptShapes)
+    if (m_state->prepared.size() >= kKeptProducts)
         m_state->prepared.clear();
     m_state->prepared.emplace(shape, made);
     return made;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/reduce/reduce.h"
 
+#include "core/tensor/arithmetic.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,13 +13,6 @@ namespace qs {
 namespace {
 
 template <class T> using Sum = std::conditional_t<std::is_floating_point_v<T>, double, std::make_unsigned_t<int64_t>>;
-
-template <class T> constexpr T lowest()
-{
-    if constexpr (std::numeric_limits<T>::has_infinity)
-        return -std::numeric_limits<T>::infinity();
-    return std::numeric_limits<T>::lowest();
-}
 
 template <class T> constexpr T highest()
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/window/grid_sample.h"
 
+#include "core/tensor/arithmetic.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -114,14 +116,6 @@ template <class T> void findShares(const GridSample& s, const T* place, std::vec
                     next.push_back({ share.offset * s.in[d] + taps.element[k], share.weight * taps.weight[k] });
         shares.swap(next);
     }
-}
-
-int64_t product(const std::vector<int64_t>& sizes)
-{
-    int64_t n = 1;
-    for (int64_t size : sizes)
-        n *= size;
-    return n;
 }
 
 /// Value at a place from axis `d` on.

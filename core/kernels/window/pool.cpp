@@ -3,6 +3,7 @@
 
 #include "core/kernels/window/code_pool.h"
 #include "core/kernels/window/pool_taps.h"
+#include "core/tensor/arithmetic.h"
 
 #include <cmath>
 #include <limits>
@@ -13,14 +14,7 @@ namespace qs {
 namespace {
 
 /// Channels whose sums stay in registers and the nearest cache.
-constexpr int64_t kTile = 128;
-
-template <class T> constexpr T lowest()
-{
-    if constexpr (std::numeric_limits<T>::has_infinity)
-        return -std::numeric_limits<T>::infinity();
-    return std::numeric_limits<T>::lowest();
-}
+constexpr int64_t kPoolTile = 128;
 
 double divisorOf(const WindowShape& s, AverageDivisor divisor, const TapRange (&t)[3])
 {
@@ -60,7 +54,7 @@ void addInOrder(const WindowShape& s, const TapRange (&t)[3], SumOrder order, co
     };
     if (order == SumOrder::Rows)
         return add(t, total);
-    float part[kTile];
+    float part[kPoolTile];
     if (order == SumOrder::Columns) {
         for (int64_t w = t[2].first; w < t[2].last; ++w) {
             const TapRange column[3] { t[0], t[1], { w, w + 1, t[2].start } };
@@ -72,7 +66,7 @@ void addInOrder(const WindowShape& s, const TapRange (&t)[3], SumOrder order, co
         return;
     }
     const int64_t whole = t[2].last / 4 * 4;
-    float lanes[4][kTile];
+    float lanes[4][kPoolTile];
     for (int64_t lane = 0; lane < 4; ++lane) {
         std::fill_n(lanes[lane], n, 0.0f);
         for (int64_t w = lane; w < whole; w += 4)
@@ -145,14 +139,14 @@ template <class T> void maxPool(const WindowShape& s, int64_t outer, int64_t inn
 
 void sumPool(const WindowShape& s, const PoolParams& p, int64_t outer, int64_t inner, const float* x, float* y) noexcept
 {
-    double sums[kTile];
-    float averages[kTile];
+    double sums[kPoolTile];
+    float averages[kPoolTile];
     for (int64_t n = 0; n < outer; ++n) {
         const float* block = x + n * s.inSize() * inner;
         float* out = y + n * s.outSize() * inner;
         forEachWindow(s, [&](int64_t o, const TapRange(&t)[3]) {
-            for (int64_t c0 = 0; c0 < inner; c0 += kTile) {
-                const int64_t count = std::min(kTile, inner - c0);
+            for (int64_t c0 = 0; c0 < inner; c0 += kPoolTile) {
+                const int64_t count = std::min(kPoolTile, inner - c0);
                 float* to = out + o * inner + c0;
                 if (p.kind == PoolKind::Average) {
                     addInOrder(s, t, p.order, block + c0, inner, count, averages);
