@@ -38,7 +38,7 @@ endfunction()
 function(qs_test_options target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${target} PRIVATE QS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_compile_options(${target} PRIVATE -UQT_TESTCASE_BUILDDIR -UQT_TESTCASE_SOURCEDIR $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${target} PRIVATE -UQT_TESTCASE_BUILDDIR -UQT_TESTCASE_SOURCEDIR $<$<CONFIG:Release>:-Og>)
 endfunction()
 
 # qs_precompiled_tests(<name> DEPS ...): compiles tests/support/precompiled/<name>.h for the tests that depend on the same.
