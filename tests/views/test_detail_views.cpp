@@ -343,6 +343,8 @@ private slots:
         for (const LinkCandidate& candidate : linkCandidates(snapshot, Side::Float, flat))
             if (candidate.fits)
                 (candidate.sameShape ? same : other) << candidate.name;
+        same.sort();
+        other.sort();
         QCOMPARE(same, QStringList({ "flat", "y" }));
         QCOMPARE(other, QStringList({ "square", "x" }));
     }
