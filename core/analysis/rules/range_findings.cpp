@@ -315,11 +315,11 @@ bool isShared(const Comparison& c, size_t row)
 /// All that the operator can make, whatever these data are: other data need it.
 bool isWholeOfOperator(const ActivationRow& row)
 {
-    constexpr double kSame = 0.02; // of the width: the last code may lie a step below it
+    constexpr double kSame = 0.02; // the last code may lie a step below it
     const bool probability = row.opType == "Softmax" || row.opType == "Sigmoid" || row.opType == "HardSigmoid";
-    const double low = probability ? 0 : -1, width = 1 - low;
-    return (probability || row.opType == "Tanh") && std::fabs(row.range->first - low) < kSame * width
-        && std::fabs(row.range->second - 1) < kSame * width;
+    const auto isNear = [](double end, double at) { return std::fabs(end - at) < kSame; };
+    const bool low = isNear(row.range->first, -1) || (probability && isNear(row.range->first, 0)); // of symmetric codes
+    return (probability || row.opType == "Tanh") && low && isNear(row.range->second, 1);
 }
 
 /// What the range's own data would give over it, dB: with as many codes on either side of zero, where the file has them
