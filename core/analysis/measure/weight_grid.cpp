@@ -129,8 +129,13 @@ bool leavesLowestOut(std::span<const float> y, const QuantParams& params, const 
         const size_t at = scaleIndex(params, index);
         const double s = params.scale[at];
         none = none && params.zero(at) == 0;
-        for (size_t i = begin; i < begin + n && none && s != 0; ++i)
-            none = std::nearbyint(y[i] / s) > lowest;
+        if (!none || s == 0)
+            return;
+        const auto edge = static_cast<float>(std::fabs(s) * (lowest + 0.5)), sign = s > 0 ? 1.0f : -1.0f;
+        size_t beyond = 0;
+        for (size_t i = begin; i < begin + n; ++i)
+            beyond += sign * y[i] <= edge;
+        none = beyond == 0;
     });
     return none;
 }

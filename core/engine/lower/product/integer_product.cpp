@@ -150,10 +150,12 @@ Tensor maybeTransposed(const Tensor& t, bool transpose)
     if (!transpose)
         return t;
     Tensor out = Tensor::allocate(t.dtype(), { t.dim(1), t.dim(0) });
-    for (int64_t r = 0; r < t.dim(0); ++r)
-        for (int64_t c = 0; c < t.dim(1); ++c)
-            out.fill<uint8_t>()[static_cast<size_t>(c * t.dim(0) + r)]
-                = t.data<uint8_t>()[static_cast<size_t>(r * t.dim(1) + c)];
+    const int64_t rows = t.dim(0), columns = t.dim(1);
+    const uint8_t* from = t.data<uint8_t>().data();
+    uint8_t* to = out.fill<uint8_t>().data();
+    for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < columns; ++c)
+            to[c * rows + r] = from[r * columns + c];
     return out;
 }
 
