@@ -34,20 +34,22 @@ constexpr double kWideEnough = 0.95, kShiftedShare = 0.125;
 /// on.
 constexpr double kVisibleLossDb = 3, kTwiceDb = 5.5;
 
-/// What ranges cost at the worst output, by how noise is passed on.
+/// What ranges cost at the worst output, by how noise is passed on: nothing is asked of the graph where that is fine.
 class OutputCost {
 public:
     OutputCost(const ComparePair& pair, const Comparison& c)
-        : m_shares(outputShares(pair, c))
     {
         const OutputRow* worst = worstOutput(c.outputs);
-        m_fine = !worst || !worst->similarity.sqnrDb || *worst->similarity.sqnrDb > kFineDb;
+        if (worst && worst->similarity.sqnrDb && !(*worst->similarity.sqnrDb > kFineDb))
+            m_shares = outputShares(pair, c);
     }
     /// The row's own noise would be `gainDb` less.
     bool isVisible(size_t row, double gainDb) const
     {
+        if (m_shares.empty())
+            return false;
         const double less = m_shares[row] * (1 - std::pow(10.0, -std::max(gainDb, 0.0) / 10));
-        return !m_fine && 0.0 - 10 * std::log10(1 - std::min(less, kAlmostAll)) >= kVisibleLossDb;
+        return 0.0 - 10 * std::log10(1 - std::min(less, kAlmostAll)) >= kVisibleLossDb;
     }
     void tell(size_t row, Finding& f) const
     {
@@ -59,8 +61,7 @@ public:
 
 private:
     static constexpr double kAlmostAll = 1 - 1e-9;
-    std::vector<double> m_shares;
-    bool m_fine = false;
+    std::vector<double> m_shares; ///< by row; empty: the output is fine
 };
 
 Severity clippingSeverity(const ActivationRow& row)
@@ -322,13 +323,12 @@ bool isWholeOfOperator(const ActivationRow& row)
     return (probability || row.opType == "Tanh") && low && isNear(row.range->second, 1);
 }
 
-/// What the range's own data would give over it, dB: with as many codes on either side of zero, where the file has them
-/// so. Nothing where the range is not the tensor's alone.
+/// What the range's own data would give over it, dB: with as many codes on either side of zero, where the file has it
+/// so.
 double idleDb(const Symmetry& symmetry, const Comparison& c, size_t index)
 {
     const ActivationRow& row = c.activations[index];
-    if (!firstOfQuantizer(c, index) || excessOf(row) <= 1 || !isInteger(row.params.dtype) || isWholeOfOperator(row)
-        || isShared(c, index))
+    if (!firstOfQuantizer(c, index) || excessOf(row) <= 1 || !isInteger(row.params.dtype) || isWholeOfOperator(row))
         return 0;
     const auto& [low, high] = *row.floatRange;
     const double needed
@@ -350,7 +350,7 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         if (foreign && input && wasted <= 0 && firstOfQuantizer(c, i) && excessOf(row) >= kForeignExcess)
             wasted = 20 * std::log10(excessOf(row));
         const double idle = idleDb(symmetry, c, i);
-        const bool visible = idle >= kTwiceDb && cost.isVisible(i, idle);
+        const bool visible = idle >= kTwiceDb && cost.isVisible(i, idle) && !isShared(c, i);
         if (visible && wasted <= 0)
             wasted = idle;
         // A join that needs one scale for all its branches is told of where it is; a mask that takes the range, as
