@@ -50,6 +50,14 @@ std::vector<float> scaled(std::vector<float> x, float factor)
 
 constexpr Closeness kExact { 0.03, 3, 10, true, true };
 
+/// x -> Exp -> a -> Neg -> b.
+Prepared expNeg()
+{
+    SmallModel m("f");
+    m.input("x", { 300 }).node("Exp", { "x" }, { "a" }).node("Neg", { "a" }, { "b" });
+    return m.output("b").finish();
+}
+
 } // namespace
 
 void EvidenceTests::sketchesSeeDistance_data()
@@ -186,12 +194,7 @@ void EvidenceTests::indexLooksAtFew()
 void EvidenceTests::verdicts()
 {
     // Float: x -> a -> b, where b is what the quantized file has as v; a has no counterpart.
-    const Prepared f = SmallModel("f")
-                           .input("x", { 300 })
-                           .node("Exp", { "x" }, { "a" })
-                           .node("Neg", { "a" }, { "b" })
-                           .output("b")
-                           .finish();
+    const Prepared f = expNeg();
     const std::vector<float> x = normals(300, 1), a = normals(300, 2), b = normals(300, 3), w = normals(300, 4);
     const ValueId u(0), v(1), single(2), flat(3);
     Sketches floats { { f.value("x"), sketchOf(x) }, { f.value("a"), sketchOf(a) }, { f.value("b"), sketchOf(b) } };
@@ -217,12 +220,7 @@ void EvidenceTests::verdicts()
 void EvidenceTests::valuesOfAnotherBias()
 {
     // Between equal values stands one that is near its partner and not the same, as where biases were corrected.
-    const Prepared f = SmallModel("f")
-                           .input("x", { 300 })
-                           .node("Exp", { "x" }, { "a" })
-                           .node("Neg", { "a" }, { "b" })
-                           .output("b")
-                           .finish();
+    const Prepared f = expNeg();
     const std::vector<float> x = normals(300, 1), a = normals(300, 2), b = normals(300, 3);
     std::vector<float> corrected = a;
     for (float& v : corrected)
