@@ -347,15 +347,15 @@ void OverrideEditor::refreshUnit(const std::vector<size_t>& members)
     const QString title = m_recipe.title(members);
     const bool stays
         = std::ranges::any_of(members, [this](size_t member) { return m_recipe.states()[member].staysFloat; });
-    const QString words = stays ? tr("quantize %1: stays in float") : tr("quantize %1");
-    m_quantize->setWords(words, title);
+    // The whole sentence leaves a small window no room for the name.
+    m_quantize->setWords(stays ? tr("%1: stays in float") : tr("quantize %1"), title);
     QStringList tips;
     for (const size_t member : members) {
         const NodeState& state = m_recipe.states()[member];
         tips << tr("%1: %2").arg(m_recipe.title({ &member, 1 }), originText(state.origin, state.by));
     }
     setKeyTip(*m_quantize, QStringLiteral("recipe.toggle"), tips.join(u'\n') + u'\n' + m_recipe.toggleText(members));
-    m_quantize->setAccessibleName(words.arg(title));
+    m_quantize->setAccessibleName((stays ? tr("quantize %1: stays in float") : tr("quantize %1")).arg(title));
     const TriState state = triState(m_recipe.states(), members);
     m_quantize->setTristate(state == TriState::Some);
     m_quantize->setCheckState(state == TriState::All ? Qt::Checked
