@@ -79,3 +79,5 @@ void CacheNamesDialog::accept()
 }
 
 } // namespace qs
+
+#include "moc_cache_names_dialog.cpp"
