@@ -56,6 +56,8 @@ void AgentFoldersTest::paths_data()
                                     << "";
     QTest::newRow("missing") << "none.txt"
                              << "there is no file";
+    QTest::newRow("missing in a folder that is not there") << "none/more/in.txt"
+                                                           << "there is no file";
     QTest::newRow("above") << "../outside/secret.txt"
                            << "outside";
     QTest::newRow("above, by a folder that is not there") << "none/../../outside/secret.txt"
@@ -103,7 +105,7 @@ void AgentFoldersTest::writing_data()
     QTest::newRow("there") << "in.txt"
                            << "";
     QTest::newRow("a folder that is not there") << "none/new.onnx"
-                                                << "outside";
+                                                << "no folder";
     QTest::newRow("a folder") << "sub"
                               << "is a folder";
     QTest::newRow("by a link to nothing yet") << "new"

@@ -194,6 +194,7 @@ void AgentToolsTest::shows()
     QVERIFY(ask("tensor", { { "name", "score" } }).is_null());
     QVERIFY2(m_fault.find("'scores'") != std::string::npos, m_fault.c_str());
     QVERIFY(ask("tensor", { { "name", "scores" }, { "sample", 4000 } }).is_null());
+    QVERIFY2(m_fault.find("there is no sample 4000: the data hold") != std::string::npos, m_fault.c_str());
 }
 
 void AgentToolsTest::explains()

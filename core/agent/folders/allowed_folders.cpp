@@ -17,17 +17,25 @@ constexpr size_t kLongestPath = 4096, kShownPath = 200;
 
 std::string shown(const std::string& path) { return "'" + oneLine(path, kShownPath) + "'"; }
 
-/// "" where it cannot be said. What is not there yet lies in a folder that is.
+bool isName(const fs::path& part) { return !part.empty() && part != "." && part != ".."; }
+
+/// "" where it cannot be said. What is not there yet lies in the last folder that is; a link that leads to nothing is
+/// not followed.
 std::string whereItLeads(const std::string& path)
 {
     std::error_code error;
     if (const fs::path whole = fs::canonical(path, error); !error)
         return whole.string();
-    const fs::path target = resolvedPath(path);
-    const fs::path folder = fs::canonical(target.has_parent_path() ? target.parent_path() : fs::path("."), error);
-    if (error || !target.has_filename() || target.filename() == "." || target.filename() == "..")
-        return {};
-    return (folder / target.filename()).string();
+    fs::path folder = fs::absolute(resolvedPath(path), error), missing;
+    while (!error && !fs::exists(fs::symlink_status(folder, error))) {
+        if (!isName(folder.filename()))
+            return {};
+        missing = missing.empty() ? folder.filename() : folder.filename() / missing;
+        folder = folder.parent_path();
+        error.clear(); // symlink_status says so of what is not there
+    }
+    folder = fs::canonical(folder, error);
+    return error || missing.empty() ? std::string() : (folder / missing).string();
 }
 
 bool isThere(const std::string& path)
@@ -105,16 +113,20 @@ Result<std::string> AllowedFolders::toWrite(const std::string& path) const
 {
     if (path.empty() || path.size() > kLongestPath || path.find('\0') != std::string::npos)
         return badInput(shown(path) + " is no path", {}, "give the path of a file");
+    std::string missing;
     for (const std::string& place : candidates(path)) {
-        const std::string resolved = whereItLeads(place);
+        const std::string resolved = whereItLeads(place), folder = fs::path(resolved).parent_path();
         std::error_code error;
         if (resolved.empty() || !holds(resolved))
             continue;
         if (fs::is_directory(resolved, error))
             return badInput(shown(path) + " is a folder", {}, "name a file in it");
-        return resolved;
+        if (isThere(folder))
+            return resolved;
+        missing = missing.empty() ? folder : missing;
     }
-    return outside(path);
+    return missing.empty() ? outside(path)
+                           : badInput("there is no folder " + shown(missing), {}, "make it, or name another place");
 }
 
 Status AllowedFolders::check(const std::string& path) const

@@ -95,7 +95,7 @@ Result<Inputs> inputsOf(AgentDesk& desk, const ToolArguments& a)
 {
     Inputs inputs;
     static_cast<RunSettings&>(inputs) = desk.settings();
-    QS_TRY(inputs.floatPath, fileArgument(desk, a, "float"));
+    QS_TRY(inputs.floatPath, desk.folders().existing(a.text("float")));
     QS_TRY(inputs.quantPath, fileArgument(desk, a, "quantized"));
     QS_TRY(inputs.recipe, recipeArgument(desk, a));
     QS_TRY(inputs.data, dataRequest(desk, a));

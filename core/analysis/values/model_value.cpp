@@ -122,8 +122,19 @@ Result<Elements> constantElements(const ModelValue& value)
     return value.codes == value.value ? Elements(*codes, value.params) : Elements(*codes, value.params, tensor);
 }
 
+Status checkSample(const DataSource& data, size_t sample)
+{
+    const size_t samples = data.samples();
+    if (sample < samples)
+        return {};
+    return badUse("there is no sample " + std::to_string(sample) + ": the data hold " + std::to_string(samples)
+            + ", counted from 0",
+        "give a smaller number");
+}
+
 Result<Elements> sampleElements(const ModelValue& value, const SampleRuns& runs, size_t sample, const WorkContext& work)
 {
+    QS_CHECK(checkSample(*runs.data, sample));
     QS_TRY(const CarriedState own, CarriedState::make(value.plan, runs.carry, runs.data->initialStates()));
     QS_TRY(const CarriedState fed, CarriedState::make(runs.fed, runs.carry, runs.data->initialStates()));
     QS_TRY(const auto schedule, Schedule::make(value.plan, demandOf(value, own)));

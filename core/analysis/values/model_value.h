@@ -36,6 +36,9 @@ struct SampleRuns {
     std::shared_ptr<ActivationCache> activations; ///< of earlier runs of this model; may be null
 };
 
+/// Says that there is no such sample; counted from 0.
+Status checkSample(const DataSource& data, size_t sample);
+
 /// A constant value.
 Result<Elements> constantElements(const ModelValue& value);
 /// The value for one sample: runs what it needs, with carried state all samples up to this one.

@@ -53,11 +53,8 @@ Result<SampleValues> SampleValues::read(std::shared_ptr<const Plan> plan, const 
         return found;
     if (!runs.data)
         return badUse("its values depend on data, and there are none", "give --data");
+    QS_CHECK(checkSample(*runs.data, sample));
     const size_t samples = runs.data->samples();
-    if (sample >= samples)
-        return badUse("there is no sample " + std::to_string(sample) + ": the data hold " + std::to_string(samples)
-                + ", counted from 0",
-            "give a smaller number");
     QS_TRY(const CarriedState own, CarriedState::make(plan, runs.carry, runs.data->initialStates()));
     QS_TRY(const CarriedState fed, CarriedState::make(runs.fed, runs.carry, runs.data->initialStates()));
     for (const ValueId id : own.outputs())

@@ -31,7 +31,7 @@ def activations(module, pair, folder, reader, **options):
     return found
 
 
-@pytest.fixture(params=[1, 2], ids=["batch 1", "batch 2"])
+@pytest.fixture(params=[1, 2, 3], ids=["batch 1", "batch 2", "a short last batch"])
 def reader(request, images):
     return lambda: Reader(images, request.param)
 

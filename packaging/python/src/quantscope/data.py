@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping as AnyMapping
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
@@ -209,6 +210,14 @@ class PreparedData:
     def arguments(self) -> List[str]:
         """The part of a command line."""
         return [] if self.path is None else [f"--data={self.path}"]
+
+    def sets(self) -> List[PreparedData]:
+        """Of a folder of ONNX test data with several sets each by itself, in the order of their numbers; else none."""
+        if self.path is None or not os.path.isdir(self.path):
+            return []
+        found = [name for name in os.listdir(self.path) if re.fullmatch(r"test_data_set_\d+", name)]
+        found.sort(key=lambda name: int(name.rsplit("_", 1)[1]))
+        return [PreparedData(os.path.join(self.path, name), dict) for name in found]
 
     def close(self) -> None:
         """Removes what was written for it."""

@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Sequence
 import numpy as np
 
 from ..data import PreparedData
+from ..errors import BadInput
 from ..running import run_prepared
 
 _BYTES_AT_ONCE = 512 << 20
@@ -56,10 +57,21 @@ class Activations(Mapping[str, Values]):
             self._compute(wanted[: max(self._next, len(wanted) if self._next > _FIRST_TENSORS else 1)])
 
     def _compute(self, names: Sequence[str]) -> None:
-        arrays = run_prepared(self.model, self.data, names, {})
-        self._group = {name: [sample.reshape(-1) for sample in arrays[name]] for name in names}
-        size = sum(array.nbytes for array in arrays.values()) or 1
+        self._group = self._run(names)
+        size = sum(array.nbytes for arrays in self._group.values() for array in arrays) or 1
         self._next = max(1, min(len(self._names), _BYTES_AT_ONCE * len(names) // size))
+
+    def _run(self, names: Sequence[str]) -> Dict[str, Values]:
+        """One run, or one a sample where these have sizes of their own."""
+        try:
+            arrays = run_prepared(self.model, self.data, names, {})
+            return {name: [sample.reshape(-1) for sample in arrays[name]] for name in names}
+        except BadInput:
+            sets = self.data.sets()
+            if len(sets) < 2:
+                raise
+        runs = [run_prepared(self.model, one, names, {}) for one in sets]
+        return {name: [sample.reshape(-1) for run in runs for sample in run[name]] for name in names}
 
 
 def same_data(a: PreparedData, b: PreparedData) -> bool:
