@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -182,3 +183,16 @@ def test_kept_arrays_go_with_the_result(pair, images):
     assert os.path.exists(path)
     result.close()
     assert not os.path.exists(path)
+    with pytest.raises(q.BadUse, match="was closed"):
+        result.tensor("scores")
+
+
+def test_a_file_that_was_written_since(pair, images, tmp_path):
+    models = [str(shutil.copy(path, tmp_path / f"{index}.onnx")) for index, path in enumerate(pair)]
+    with q.compare(*models, {"x": images}) as result:
+        result.tensor("scores")
+        shutil.copy(pair[0], models[1])
+        with pytest.raises(q.BadInput, match="1.onnx was written since"):
+            result.tensor("scores")
+        with pytest.raises(q.BadInput, match="compare again"):
+            result.report(tmp_path / "report.html")

@@ -123,6 +123,14 @@ def test_samples_of_various_shapes(two):
     assert one.shape == (1, 1, 5, 4) and prefix.shape == (2, 1, 2, 4)
 
 
+def test_samples_of_various_shapes_without_batch_axis(two):
+    rng = np.random.default_rng(0)
+    feeds = [{name: rng.normal(size=(length, 4)).astype(np.float32) for name in "ab"} for length in (2, 2, 5)]
+    with q.compare(two, data=feeds, recipe={}) as result:
+        assert result.json["samples"] == 3
+    assert q.run(two, feeds[2:])["sum"].shape == (1, 1, 5, 4)
+
+
 def test_batches_of_various_lengths(two):
     rng = np.random.default_rng(0)
     batches = [tuple(rng.normal(size=(3, length, 4)).astype(np.float32) for _ in range(2)) for length in (2, 4)]
@@ -147,6 +155,9 @@ def test_what_is_no_data(pair, images):
         q.run(pair[0], "a.npz", labels=[1])
     with pytest.raises(TypeError, match="needs data"):
         q.compare(*pair)
+    for nothing in ("", [""]):
+        with pytest.raises(q.BadUse, match="names nothing"):
+            q.run(pair[0], {"x": images}, tensors=nothing)
 
 
 def test_messages_do_not_name_temporary_files(pair):

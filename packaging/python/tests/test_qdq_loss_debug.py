@@ -146,3 +146,18 @@ def test_other_models_are_refused(pair, images):
         ours.collect_activations(pair[0], Reader(images))
     with pytest.raises(KeyError):
         q.ort.compute_activation_error({"a": {}})
+
+
+def test_changed_matches(pair, tmp_path, images):
+    found = [activations(module, pair, tmp_path, lambda: Reader(images)) for module in (theirs, ours)]
+    errors = []
+    for module, (before, after) in zip((theirs, ours), found):
+        match = module.create_activation_matching(after, before)
+        first, second, *_ = sorted(match)
+        match[first]["float"] = [np.zeros_like(a) + 1 for a in match[first]["float"]]
+        del match[second]
+        errors.append(module.compute_activation_error(match))
+    expected, got = errors
+    assert set(expected) == set(got)
+    name = min(expected)
+    assert got[name]["xmodel_err"] == pytest.approx(expected[name]["xmodel_err"], abs=0.05)

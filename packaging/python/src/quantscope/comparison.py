@@ -11,7 +11,7 @@ import numpy as np
 
 from .data import Data, Labels, PreparedData
 from .dequantize import dynamic_names, real_values
-from .errors import BadUse, ThresholdMissed
+from .errors import BadInput, BadUse, ThresholdMissed
 from .frames import frame_of
 from .notebook import comparison_html
 from .options import arguments, check_options, shared
@@ -23,6 +23,12 @@ from .recipe import AnyRecipe
 from .rows import Accuracy, Activation, Finding, Output, Sample, Unmatched, Weight
 from .running import inputs_of, run_prepared
 from .workspace import Workspace
+
+
+def _stamp(file: FilePath) -> Tuple[int, int, int]:
+    """What tells that somebody wrote a file."""
+    info = os.stat(file)
+    return info.st_ino, info.st_size, info.st_mtime_ns
 
 
 class Task:
@@ -37,6 +43,18 @@ class Task:
         self.data = data
         self.options = options
         self._made: Optional[Workspace] = None
+        self._stamps: Dict[FilePath, Tuple[int, int, int]] = {}
+
+    def remember_files(self) -> None:
+        """The files as they are now are those that the result is of."""
+        models = {*self._files, self.float_model}
+        self._stamps = {file: _stamp(file) for file in models if os.path.isfile(file)}
+
+    def check_files(self) -> None:
+        """Raises where a model was written since: its numbers would not be those of the result."""
+        for file, stamp in self._stamps.items():
+            if not os.path.isfile(file) or _stamp(file) != stamp:
+                raise BadInput(f"{os.fspath(file)} was written since it was compared; compare again")
 
     def run(self, more: List[str], progress: Progress = None) -> Outcome:
         """The command, with further arguments."""
@@ -124,6 +142,7 @@ class Comparison:
         """Values of a tensor or weight in the float model and, dequantized, in the quantized one, both with a leading
         axis of samples (of a weight: of one). Both models are run for it."""
         row = self[name]
+        self._task.check_files()
         options = shared("run", self._task.options)
         if isinstance(row, Weight):
             options["limit"] = 1
@@ -142,6 +161,7 @@ class Comparison:
 
     def report(self, path: FilePath, progress: Progress = None) -> None:
         """Writes the program's self-contained HTML report. The comparison is made again for it, with histograms."""
+        self._task.check_files()
         options = self._task.options
         written: Dict[str, Any] = {
             key: options.pop(key)
@@ -195,12 +215,13 @@ def compare(
     check_options("compare", given)
     if options.get("shard"):
         raise BadUse("a shard has no result of its own; use quantscope.distributed or `quantscope-cli merge`")
-    if data is None:
-        raise TypeError("compare() needs data: a path, a dict of arrays, or an iterable of samples")
+    if data is None and not options.get("text"):
+        raise TypeError("compare() needs data (a path, a dict of arrays, or an iterable of samples), or a text")
     task = Task(float_model, quantized_model, PreparedData(data, inputs_of(float_model), labels, limit), given)
     try:
         with Workspace() as place:
             result = place.file("compare.json")
+            task.remember_files()
             outcome = task.run([f"--json={result}"], progress)
             if outcome.threshold_missed and raise_on_threshold:
                 raise ThresholdMissed(missed_limits(outcome.text))

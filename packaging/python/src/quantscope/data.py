@@ -138,7 +138,9 @@ class _Stream:
 
     def _add_feed(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         assert self._feeds is not None
-        save_feed(self._feeds, self.count, self._names, arrays)
+        ranks = self._inputs()
+        whole = {name: a[np.newaxis] if ranks.get(name) == a.ndim + 1 else a for name, a in arrays.items()}
+        save_feed(self._feeds, self.count, self._names, whole)
         self.count += 1
 
     def finish(self) -> str:
@@ -182,6 +184,7 @@ class PreparedData:
     def __init__(self, data: Data, inputs: Inputs, labels: Labels = None, limit: Optional[int] = None) -> None:
         """`limit`: samples that are used at most."""
         self._place: Optional[Workspace] = None
+        self._closed = False
         self.path: Optional[str] = None
         if data is None:
             return
@@ -209,6 +212,8 @@ class PreparedData:
 
     def arguments(self) -> List[str]:
         """The part of a command line."""
+        if self._closed:
+            raise BadUse("the result was closed, which keeps no arrays; compare again")
         return [] if self.path is None else [f"--data={self.path}"]
 
     def sets(self) -> List[PreparedData]:
@@ -223,3 +228,4 @@ class PreparedData:
         """Removes what was written for it."""
         if self._place is not None:
             self._place.close()
+            self._closed = True

@@ -150,6 +150,7 @@ class Finding(Row):
     tensor: str = ""
     evidence: Dict[str, Any] = field(default_factory=dict)
     remedy: str = ""
+    command: Optional[str] = None
     change: Optional[Dict[str, Any]] = None
     expected_gain_db: Optional[float] = None
     measured_gain_db: Optional[float] = None

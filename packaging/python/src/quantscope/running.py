@@ -10,6 +10,7 @@ import numpy as np
 
 from .arrays import load_npz
 from .data import Data, Labels, PreparedData
+from .errors import BadUse
 from .inspecting import input_ranks
 from .options import arguments, check_options
 from .paths import FilePath, file_argument
@@ -24,6 +25,8 @@ def inputs_of(model: FilePath) -> Any:
 
 
 def _choice(tensors: Union[str, Sequence[str]]) -> List[str]:
+    if isinstance(tensors, str) and not tensors or "" in tensors and not isinstance(tensors, str):
+        raise BadUse('tensors names nothing; give "outputs", "all", names or patterns')
     if isinstance(tensors, str):
         return {"all": ["--all-tensors"], "outputs": []}.get(tensors, [f"--tensors={tensors}"])
     return [f"--tensors={name}" for name in tensors]
@@ -55,7 +58,7 @@ def run_prepared(
 
 def run(
     model: FilePath,
-    data: Data,
+    data: Data = None,
     tensors: Union[str, Sequence[str]] = "outputs",
     *,
     arithmetic: str = "simulated",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import filecmp
 import os
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, MutableMapping, Sequence
 
 import numpy as np
 
@@ -85,8 +85,34 @@ def same_data(a: PreparedData, b: PreparedData) -> bool:
     return filecmp.cmp(a.path, b.path, shallow=False)
 
 
-class Matching(Mapping[str, Dict[str, Values]]):
-    """Base name → `pre_qdq`, `post_qdq` and `float` values, computed when asked for."""
+class _Tensors(Dict[str, Values]):
+    """The values of one name; a change is kept by the mapping that they are of."""
+
+    def __init__(self, owner: Matching, name: str, values: Mapping[str, Values]) -> None:
+        super().__init__(values)
+        self._owner = owner
+        self._name = name
+
+    def __setitem__(self, key: str, value: Values) -> None:
+        super().__setitem__(key, value)
+        self._owner[self._name] = self
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+        self._owner[self._name] = self
+
+    def update(self, *given: Any, **named: Any) -> None:
+        super().update(*given, **named)
+        self._owner[self._name] = self
+
+    def pop(self, *given: Any) -> Any:
+        found = super().pop(*given)
+        self._owner[self._name] = self
+        return found
+
+
+class Matching(MutableMapping[str, Dict[str, Values]]):
+    """Base name → `pre_qdq`, `post_qdq` and `float` values, computed when asked for. What is set stays as it is."""
 
     def __init__(
         self, names: Mapping[str, Dict[str, str]], quantized: Mapping[str, Values], before: Mapping[str, Values]
@@ -95,15 +121,33 @@ class Matching(Mapping[str, Dict[str, Values]]):
         self.names = names
         self.quantized = quantized
         self.before = before
+        self._order = dict.fromkeys(names)
+        self._set: Dict[str, Dict[str, Values]] = {}
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(self._order)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._order)
+
+    def __setitem__(self, name: str, values: Dict[str, Values]) -> None:
+        self._order.setdefault(name)
+        self._set[name] = values
+
+    def __delitem__(self, name: str) -> None:
+        del self._order[name]
+        self._set.pop(name, None)
+
+    def untouched(self) -> List[str]:
+        """The names whose values are still those of the models."""
+        return [name for name in self._order if name not in self._set]
 
     def __getitem__(self, name: str) -> Dict[str, Values]:
+        if name not in self._order:
+            raise KeyError(name)
+        if name in self._set:
+            return self._set[name]
         found = {key: self.quantized[tensor] for key, tensor in self.names[name].items()}
         if name in self.before:
             found["float"] = self.before[name]
-        return found
+        return _Tensors(self, name, found)

@@ -89,7 +89,7 @@ def create_activation_matching(
 
 def _measured(match: Any) -> Dict[str, Dict[str, float]]:
     """What one comparison by the program tells, of those that it tells."""
-    if not isinstance(match, Matching) or not match.names:
+    if not isinstance(match, Matching) or not match.untouched():
         return {}
     before, after = match.before, match.quantized
     if (
@@ -101,8 +101,8 @@ def _measured(match: Any) -> Dict[str, Dict[str, float]]:
     with compare(before.model, after.model, before.data.path) as result:
         rows = {(row.name, row.quantized_name): row for row in result.activations}
     found: Dict[str, Dict[str, float]] = {}
-    for name, tensors in match.names.items():
-        row: Optional[Activation] = rows.get((name, tensors["post_qdq"]))
+    for name in match.untouched():
+        row: Optional[Activation] = rows.get((name, match.names[name]["post_qdq"]))
         if row is not None and row.qdq_sqnr_db is not None and row.sqnr_db is not None:
             found[name] = {"qdq_err": row.qdq_sqnr_db, "xmodel_err": row.sqnr_db}
     return found
@@ -111,9 +111,10 @@ def _measured(match: Any) -> Dict[str, Dict[str, float]]:
 def _prefetch(match: Any, names: Sequence[str]) -> None:
     """The tensors of some names in one run of each model."""
     if isinstance(match, Matching) and isinstance(match.quantized, Activations):
-        match.quantized.prefetch([tensor for name in names for tensor in match.names[name].values()])
+        lazy = [name for name in match.untouched() if name in names]
+        match.quantized.prefetch([tensor for name in lazy for tensor in match.names[name].values()])
         if isinstance(match.before, Activations):
-            match.before.prefetch(names)
+            match.before.prefetch(lazy)
 
 
 def compute_activation_error(
