@@ -108,6 +108,8 @@ ClassNames linesOf(std::string_view text)
 
 std::string className(const ClassNames& names, int64_t number)
 {
+    if (number < 0)
+        return "no class";
     const bool named = number >= 0 && size_t(number) < names.size() && !names[size_t(number)].empty();
     return named ? names[size_t(number)] : std::to_string(number);
 }

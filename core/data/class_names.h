@@ -14,7 +14,7 @@ namespace qs {
 /// What classes are called, by number; "" where one has no name.
 using ClassNames = std::vector<std::string>;
 
-/// The name of a class, or its number where it has none.
+/// The name of a class, or its number where it has none; below 0 it is none.
 std::string className(const ClassNames& names, int64_t number);
 
 /// One name a line, a JSON list of names, or a JSON or Python dictionary from numbers to names (of a list, as in

@@ -72,13 +72,23 @@ void addRows(std::string_view what, const std::vector<BaselineRow>& before, cons
     }
 }
 
+/// The tensors that are not judged as outputs already.
+std::vector<BaselineRow> withoutOutputs(const Baseline& before)
+{
+    std::vector<BaselineRow> rows = before.activations;
+    std::erase_if(rows, [&](const BaselineRow& row) {
+        return std::ranges::find(before.outputs, row.name, &BaselineRow::name) != before.outputs.end();
+    });
+    return rows;
+}
+
 } // namespace
 
 size_t addLosses(const Comparison& c, const BaselineLimit& limit, std::vector<GateCheck>& checks)
 {
     const auto before = std::ptrdiff_t(checks.size());
     addRows("output", limit.before.outputs, c.outputs, limit.maxLossDb, checks);
-    addRows("tensor", limit.before.activations, c.activations, limit.maxLossDb, checks);
+    addRows("tensor", withoutOutputs(limit.before), c.activations, limit.maxLossDb, checks);
     addRows("weight", limit.before.weights, c.weights, limit.maxLossDb, checks);
     return size_t(std::count_if(checks.begin() + before, checks.end(),
         [](const GateCheck& check) { return check.verdict != GateVerdict::NotJudged; }));

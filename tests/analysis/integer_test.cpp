@@ -168,6 +168,7 @@ void IntegerTests::countsSaturatedPairs()
     const Finding* finding = findingOf(c, Rule::SaturatingAccumulation);
     QVERIFY2(finding, qPrintable(rulesOf(c)));
     QCOMPARE(finding->severity, Severity::Warning);
+    QCOMPARE(finding->node, std::string("n_c"));
     QCOMPARE(finding->tensor, std::string("y"));
     QCOMPARE(finding->evidence[0].number, std::optional(4.0));
     QVERIFY(!findingOf(c, Rule::ImplementationDiffers)); // one cause, one finding

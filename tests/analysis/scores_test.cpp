@@ -150,7 +150,11 @@ void ScoresTests::valuesThatAreNoNumbers()
     const float x[] = { nan, 2, 1, 1, 2, 3 }, y[] = { 0, 2, 1, -infinite, 2, 3 };
     const ScoreSums sums = scoreSums(x, y, { 2, 3 }, ScoreKind::Logits);
     QCOMPARE(sums.positions, 2.0);
-    QCOMPARE(sums.agreeing, 2.0);
+    QCOMPARE(sums.agreeing, 1.0); // NaN names no class
+    QCOMPARE(sums.amongFive, 1.0);
+    QCOMPARE(scoreSums(x, x, { 1, 3 }, ScoreKind::Logits).agreeing, 0.0);
+    QCOMPARE(argmax(x, 3), kNoClass);
+    QVERIFY(std::isnan(marginOf(x, 3, 1)) && std::isnan(marginOf(y, 3, kNoClass)));
     QCOMPARE(sums.distributions, 0.0); // neither row is finite in both
     const float huge[] = { 1e30f, -1e30f }; // no overflow
     QCOMPARE(scoreSums(huge, huge, { 1, 2 }, ScoreKind::Logits).divergence, 0.0);

@@ -82,7 +82,7 @@ void addAccuracy(const std::vector<std::optional<Right>>& samples, LadderRow& ro
     row.accuracyAfter = after / labels;
 }
 
-bool largestAt(const float* v, size_t n, int64_t label) { return std::max_element(v, v + n) - v == label; }
+bool largestAt(const float* v, size_t n, int64_t label) { return argmax(v, n) == label; }
 
 LadderRow rowOf(const Rung& rung, const RungSums& by)
 {

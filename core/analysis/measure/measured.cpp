@@ -11,8 +11,8 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     nodeSums.resize(nodeAlone ? cells : 0);
     outputSums.resize(outputs);
     writtenSums.resize(written ? outputs : 0);
-    floatClass.assign(outputs, -1);
-    quantClass.assign(outputs, -1);
+    floatClass.assign(outputs, kNoScores);
+    quantClass.assign(outputs, kNoScores);
     floatMargin.assign(outputs, 0);
     quantMargin.assign(outputs, 0);
     scores.assign(outputs, {});

@@ -27,6 +27,9 @@ struct PairShared {
     Shape shape;
 };
 
+/// The class by an output that holds no scores, or has several positions a sample.
+inline constexpr int64_t kNoScores = -1;
+
 /// Sums by pair and sample, over one stretch of the samples; sample numbers within count from its first.
 struct Measured {
     std::vector<PairPlan> pairs;
@@ -37,7 +40,7 @@ struct Measured {
     std::vector<PairSums> writtenSums; ///< same index: the file as written against the integer profile; else empty
     ImplementationSums implementation;
     InputStatistics inputs; ///< of the samples that were read
-    std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none, or several positions
+    std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; kNoScores, kNoClass
     std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
     std::vector<ScoreSums> scores; ///< same index; no positions: no scores
     std::vector<std::vector<TokenScores>> tokens; ///< same index; of language models, one a position

@@ -40,7 +40,7 @@ void fillScores(const ScoreSums& scores, OutputRow& row)
 void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison& result)
 {
     for (size_t s = 0; s < m.samples; ++s)
-        if (m.done[s] && m.floatClass[s] < 0)
+        if (m.done[s] && m.floatClass[s] == kNoScores)
             return fillFlipped(m, result); // no scores, or several positions a sample
     Accuracy accuracy;
     size_t right = 0, quantRight = 0;

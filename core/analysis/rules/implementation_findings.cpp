@@ -56,8 +56,7 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
                         : makeFinding(Rule::SaturatingAccumulation);
         if (harmful)
             f.severity = Severity::Warning;
-        if (f.node.empty())
-            f.node = s.node;
+        f.node = s.node; // that sums, not the activation that ends its unit
         const auto worst = std::ranges::max_element(s.saturated);
         const size_t channels
             = static_cast<size_t>(std::ranges::count_if(s.saturated, [](uint64_t count) { return count > 0; }));

@@ -225,7 +225,7 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         for (size_t s = 0; s < samples; ++s) {
             const auto chosen = argmax(y.data() + s * slice, slice);
             ++total.classes;
-            total.agreeing += chosen == argmax(x.data() + s * slice, slice);
+            total.agreeing += chosen >= 0 && chosen == argmax(x.data() + s * slice, slice);
             const auto label = m_data->label(sample.feed.firstSample + s);
             if (!label)
                 continue;

@@ -12,6 +12,8 @@ constexpr double kLeast = 1e-12;
 
 bool amongFive(const float* v, size_t n, int64_t index)
 {
+    if (index < 0 || argmax(v, n) < 0)
+        return false;
     size_t better = 0;
     for (size_t i = 0; i < n; ++i)
         better += v[i] > v[size_t(index)];
@@ -71,10 +73,15 @@ TokenScores tokenScores(const float* x, const float* y, size_t n, ScoreKind kind
 
 double marginOf(const float* v, size_t n, int64_t index)
 {
+    if (index < 0)
+        return NAN;
     float other = -std::numeric_limits<float>::infinity();
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; ++i) {
+        if (std::isnan(v[i]))
+            return NAN;
         if (i != size_t(index))
             other = std::max(other, v[i]);
+    }
     return double(v[index]) - other;
 }
 
@@ -130,7 +137,7 @@ ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, Score
         if (more.prompt && more.prompt->counts[i] == 0)
             continue;
         const int64_t best = argmax(x, rows.classes);
-        const bool agrees = best == argmax(y, rows.classes);
+        const bool agrees = best >= 0 && best == argmax(y, rows.classes);
         sums.commonStart += agrees && sums.agreeing == sums.positions;
         ++sums.positions;
         if (more.byPosition)

@@ -14,17 +14,23 @@
 
 namespace qs {
 
-/// The class that scores name: the index of the largest; NaN never wins.
+/// What scores name of which one is no number: it is never right, and nothing agrees with it.
+inline constexpr int64_t kNoClass = -2;
+
+/// The class that scores name: the index of the largest, the first of equal ones; kNoClass.
 inline int64_t argmax(const float* v, size_t n)
 {
     size_t best = 0;
-    for (size_t i = 1; i < n; ++i)
-        if (v[i] > v[best] || std::isnan(v[best]))
+    for (size_t i = 0; i < n; ++i) {
+        if (std::isnan(v[i]))
+            return kNoClass;
+        if (v[i] > v[best])
             best = i;
+    }
     return static_cast<int64_t>(best);
 }
 
-/// How far element `index` stands above all others.
+/// How far element `index` stands above all others; NaN for kNoClass, and where one is NaN.
 double marginOf(const float* v, size_t n, int64_t index);
 
 /// An output of one sample as rows of scores, one a position: [batch, classes] has one, [batch, positions, classes] one

@@ -267,6 +267,8 @@ std::vector<Number> samplesOf(const Comparison& c, size_t sample)
     return list;
 }
 
+Json classNumber(int64_t number) { return number < 0 ? Json() : Json(number); }
+
 /// What became of each sample at the outputs.
 Json sampleDetails(const Comparison& c, const ClassNames& names)
 {
@@ -277,8 +279,8 @@ Json sampleDetails(const Comparison& c, const ClassNames& names)
         for (const OutputRow& out : c.outputs)
             row["tasks"].push_back(taskSampleJson(out.task, s));
         if (s < c.floatClass.size()) {
-            row["float_class"] = c.floatClass[s];
-            row["quantized_class"] = c.quantClass[s];
+            row["float_class"] = classNumber(c.floatClass[s]);
+            row["quantized_class"] = classNumber(c.quantClass[s]);
             if (!names.empty()) {
                 row["float_class_name"] = className(names, c.floatClass[s]);
                 row["quantized_class_name"] = className(names, c.quantClass[s]);

@@ -87,6 +87,16 @@ def test_a_recipe_in_place_of_a_file(pair, images):
         assert result["W"].axis == 0
 
 
+def test_calibration_data_of_their_own(pair, images, tmp_path):
+    path = tmp_path / "calibration.npz"
+    np.savez(path, x=images[:4])
+    by_path = q.compare(pair[0], data={"x": images}, recipe={}, calibration_data=path)
+    for form in ({"x": images[:4]}, [{"x": image} for image in images[:4]], iter([{"x": i} for i in images[:4]])):
+        with q.compare(pair[0], data={"x": images}, recipe={}, calibration_data=form) as result:
+            assert result["scores"].sqnr_db == by_path["scores"].sqnr_db
+            assert np.array_equal(result.tensor("scores")[1], by_path.tensor("scores")[1])
+
+
 def test_two_quantized_files(pair, images, tmp_path):
     q.quantize(pair[0], tmp_path / "b.onnx", {"x": images}, per_channel=True)
     with q.compare(pair[1], tmp_path / "b.onnx", {"x": images}, reference=pair[0]) as result:
@@ -170,6 +180,11 @@ def test_other_options(pair, images, tmp_path):
         assert (tmp_path / "rows.csv").read_text().startswith("kind")
         assert result["relu_out"].node_sqnr_db is not None
         assert result["relu_out"].implementation is not None
+
+
+def test_models_are_paths(pair, images):
+    with pytest.raises(TypeError, match="path of its file, not as bytes"):
+        q.compare(pair[0].read_bytes(), pair[1], {"x": images})
 
 
 def test_warnings_are_warnings(pair, images):

@@ -34,7 +34,9 @@ def test_show_returns_at_once(pair, images):
 
 def test_screenshot(pair, images, tmp_path):
     try:
-        window = q.show(*pair, {"x": images}, screenshot=tmp_path / "window.png", size="800x600")
+        window = q.show(
+            *pair, {"x": images}, screenshot=tmp_path / "window.png", size="800x600", serve=True, select=None
+        )
     except q.BadUse as error:
         pytest.skip(error.message)
     assert window.wait(60) == 0
@@ -57,7 +59,10 @@ def test_bash_completes(tmp_path, words, offered):
         (tmp_path / name).write_text("")
     (tmp_path / "models").mkdir()
     script = subprocess.run(
-        [window_path(), "--completion", "bash"], capture_output=True, text=True, check=True,
+        [window_path(), "--completion", "bash"],
+        capture_output=True,
+        text=True,
+        check=True,
         env=window_environment(window_path()),
     ).stdout
     (tmp_path / "script").write_text(script)

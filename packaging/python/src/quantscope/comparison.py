@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
-from .data import Data, Labels, PreparedData
+from .data import Data, Labels, PreparedData, calibration_arrays
 from .dequantize import dynamic_names, real_values
 from .errors import BadInput, BadUse, ThresholdMissed
 from .frames import frame_of
@@ -42,6 +42,7 @@ class Task:
         self.quantized_model = quantized_model
         self.data = data
         self.options = options
+        self._calibration = calibration_arrays(options, inputs_of(float_model))
         self._made: Optional[Workspace] = None
         self._stamps: Dict[FilePath, Tuple[int, int, int]] = {}
 
@@ -71,21 +72,21 @@ class Task:
             return self.quantized_model
         if self._made is None:
             made = Workspace()
-            options = {**self._calibration(), **shared("quantize", self.options)}
+            options = {**self._calibration_options(), **shared("quantize", self.options)}
             quantize_prepared(self.float_model, made.file("quantized.onnx"), self._calibration_data(), options)
             self._made = made
         return self._made.file("quantized.onnx")
 
-    def _calibration(self) -> Dict[str, Any]:
+    def _calibration_options(self) -> Dict[str, Any]:
         return {"limit": self.options.get("calibration_limit")} if self.options.get("calibration_data") else {}
 
     def _calibration_data(self) -> PreparedData:
-        path = self.options.get("calibration_data")
-        return PreparedData(path, dict) if path else self.data
+        return self.data if self._calibration.path is None else self._calibration
 
     def close(self) -> None:
         """Removes what was kept."""
         self.data.close()
+        self._calibration.close()
         if self._made is not None:
             self._made.close()
 
@@ -205,11 +206,11 @@ def compare(
 
     `quantized_model`: None where `recipe` (or an option of one) says how to make it. `data`: a path as `--data`
     takes it, a dict of arrays (first axis: samples), an iterable of dicts (one sample each), or a loader of tensors
-    or tuples. `labels`: class numbers, one a sample, or True where each sample of a loader ends with them. `limit`:
-    samples. `arithmetic`: "simulated", "integer" or "integer-avx2". `reference`: a float model; the two files
-    before it are then two quantized ones, and the result describes the second (`json["a"]` the first). Other
-    options are those of `quantscope-cli compare`, with underscores. A missed limit (`fail_below_sqnr`, dB, …) is
-    told by `threshold_missed`, or raised.
+    or tuples. `calibration_data`: the same. `labels`: class numbers, one a sample, or True where each sample of a
+    loader ends with them. `limit`: samples. `arithmetic`: "simulated", "integer" or "integer-avx2". `reference`: a
+    float model; the two files before it are then two quantized ones, and the result describes the second
+    (`json["a"]` the first). Other options are those of `quantscope-cli compare`, with underscores. A missed limit
+    (`fail_below_sqnr`, dB, …) is told by `threshold_missed`, or raised.
     """
     given = {"recipe": recipe, "limit": limit, "arithmetic": arithmetic, "threads": threads, **options}
     check_options("compare", given)

@@ -229,3 +229,13 @@ class PreparedData:
         if self._place is not None:
             self._place.close()
             self._closed = True
+
+
+def calibration_arrays(options: Dict[str, Any], inputs: Inputs) -> PreparedData:
+    """Makes a path of `calibration_data`, which may be data in any form; what was written for it lives as long as the
+    result."""
+    given = options.get("calibration_data")
+    prepared = PreparedData(given, inputs, False, options.get("calibration_limit"))
+    if prepared.path is not None:
+        options["calibration_data"] = prepared.path
+    return prepared

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from .data import Data, Labels, PreparedData
+from .data import Data, Labels, PreparedData, calibration_arrays
 from .frames import frame_of
 from .options import arguments, check_options
 from .paths import FilePath, file_argument
@@ -38,7 +38,7 @@ class Sensitivity:
 
 def sensitivity(
     float_model: FilePath,
-    data: Data,
+    data: Data = None,
     by: str = "node",
     recipe: AnyRecipe = None,
     *,
@@ -66,6 +66,7 @@ def sensitivity(
     }
     check_options("sensitivity", given)
     prepared = PreparedData(data, inputs_of(float_model), labels, limit)
+    calibration = calibration_arrays(given, inputs_of(float_model))
     try:
         with Workspace() as place:
             result = place.file("sensitivity.json")
@@ -82,6 +83,7 @@ def sensitivity(
             json = read_json(result)
     finally:
         prepared.close()
+        calibration.close()
     return Sensitivity(
         [Unit.of(unit) for unit in json["units"]],
         [ParetoPoint.of(point) for point in json["pareto"]],

@@ -51,11 +51,14 @@ class Window:
 
 
 def _arguments(options: Dict[str, Any]) -> List[str]:
-    return [
-        f"--{name.replace('_', '-')}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
-        for name, value in options.items()
-        if value is not None
-    ]
+    line: List[str] = []
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            line.append(option)
+        elif value is not None and value is not False:
+            line.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+    return line
 
 
 def show(
@@ -69,7 +72,8 @@ def show(
 ) -> Window:
     """Opens the window on a pair of files and returns at once; what is found wrong later, the window itself says.
 
-    Options are those of `quantscope`: `view`, `select`, `theme`, `preprocess` …, with underscores.
+    Options are those of `quantscope`: `view`, `select`, `theme`, `preprocess`, `serve` …, with underscores; True for
+    one that takes no value.
     """
     files = [file_argument(f) for f in (float_model, quantized_model) if f is not None]
     prepared = PreparedData(data, inputs_of(float_model or ""), labels, limit)

@@ -110,6 +110,8 @@ def extra_fields(options: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
 
 
 def _names(names: Optional[Sequence[str]]) -> List[str]:
+    if isinstance(names, str):
+        raise TypeError(f"a list of names is asked for, not the text '{names}'; give ['{names}']")
     return list(names or ())
 
 
