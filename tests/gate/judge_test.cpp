@@ -316,6 +316,7 @@ void JudgeTest::losses()
     QCOMPARE(checks.size(), size_t(1));
     QCOMPARE(QString::fromStdString(std::string(nameIn(kVerdicts, checks[0].verdict))), verdict);
     QCOMPARE(QString::fromStdString(checks[0].place), name);
+    QCOMPARE(checksOf(example(), baselineGate(1, { row }, { row })).size(), size_t(1)); // an output is told of once
 }
 
 /// What has nothing to be judged by is said; where all is so, the gate does not pass.
