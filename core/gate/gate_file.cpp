@@ -119,6 +119,7 @@ Status readTensor(const Section& section, Gates& gates)
     QS_TRY(const double limit, section.number(GateRule::TensorSqnr));
     if (auto tried = matchNames(pattern, {}); tried.issue().kind == IssueKind::BadUse) { // no regular expression
         Issue issue = tried.issue();
+        issue.kind = IssueKind::BadInput; // of a file, not of an option
         issue.file = gates.path;
         issue.what = fmt::format("line {}: {}", section.line(), issue.what);
         return issue;

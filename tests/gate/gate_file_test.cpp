@@ -208,7 +208,7 @@ void GateFileTest::filesThatCannotBeRead()
     QVERIFY(!large.ok() && issueText(large.issue()).find("longer") != std::string::npos);
     const auto regex = read("[[tensors]]\nname = \"re:(?=x)\"\nmin_sqnr_db = 1\n");
     QVERIFY(!regex.ok());
-    QCOMPARE(regex.issue().kind, IssueKind::BadUse);
+    QCOMPARE(regex.issue().kind, IssueKind::BadInput);
     QVERIFY(issueText(regex.issue()).find("line 1") != std::string::npos);
 }
 
