@@ -77,6 +77,21 @@ std::vector<float> operandValues(const GraphPair& g, ValueId id, const StoredOpe
     return dequantized(*storedCodes(g.q.plan(), q), q.params);
 }
 
+std::optional<bool> outputsInRows(
+    const std::string& opType, const std::string& floatType, const Attributes& attributes, size_t slot)
+{
+    if (slot > 1 || opType == "MatMulBnb4")
+        return std::nullopt;
+    if (opType == "MatMulNBits" || floatType == "Conv" || floatType == "ConvTranspose")
+        return slot == 1 ? std::optional(true) : std::nullopt;
+    if (floatType != "MatMul" && floatType != "Gemm")
+        return std::nullopt;
+    if (attributes.integer("transBatchA", 0) != 0 || attributes.integer("transBatchB", 0) != 0)
+        return std::nullopt;
+    const bool exchanged = attributes.integer(slot == 1 ? "transB" : "transA", 0) != 0;
+    return exchanged == (slot == 1);
+}
+
 namespace {
 
 bool isExchange(const WeightPlaces& places)

@@ -25,6 +25,11 @@ struct SameElements {
     bool exchanged = false; ///< the operand has the last two axes exchanged; of whole weights
     std::vector<uint32_t> floats, operand; ///< of a part; empty: all of them in order
 };
+/// Whether the rows of a constant matrix that is this input of the operator are its outputs, and not its columns; of
+/// kernels of convolutions always. Nothing for operators that may read it either way.
+std::optional<bool> outputsInRows(
+    const std::string& opType, const std::string& floatType, const Attributes& attributes, size_t slot);
+
 /// For each quantizer of the operand: how its codes pair with the float constant. `transposed` and `places` are filled
 /// in, nothing else of a pair but the quantizer.
 std::vector<WeightPair> pairElements(const GraphPair& g, const StoredOperand& operand, const SameElements& same);

@@ -43,9 +43,19 @@ std::vector<WeightOperand> weightOperands(const GraphPair& g, NodeId f, NodeId q
     return list;
 }
 
+/// Whether these nodes read this input with its axes exchanged against each other, where they tell.
+std::optional<bool> readsExchanged(const GraphPair& g, NodeId f, NodeId q, size_t slot)
+{
+    const Node &a = g.f.graph().node(f), &b = g.q.graph().node(q);
+    const auto rowsA = outputsInRows(a.opType, floatOpType(a), a.attributes, slot);
+    const auto rowsB = outputsInRows(b.opType, floatOpType(b), b.attributes, slot);
+    return rowsA && rowsB ? std::optional(*rowsA != *rowsB) : std::nullopt;
+}
+
 /// Whether the operand has the last two axes of the float weight exchanged. Where both ways fit, as with square
-/// matrices, the numbers have to tell.
-bool isExchanged(const GraphPair& g, const Tensor& weight, ValueId id, const StoredOperand& operand)
+/// matrices, the operators tell, else the numbers have to.
+bool isExchanged(const GraphPair& g, const Tensor& weight, ValueId id, const StoredOperand& operand,
+    const std::optional<bool>& read = {})
 {
     const Shape &a = weight.shape(), &b = operand.shape;
     const size_t r = a.size();
@@ -54,6 +64,8 @@ bool isExchanged(const GraphPair& g, const Tensor& weight, ValueId id, const Sto
         return false;
     if (a != b)
         return true;
+    if (read)
+        return *read;
     const auto x = toFloats(weight), y = operandValues(g, id, operand);
     double same = 0, exchanged = 0;
     for (size_t i = 0; i < x.size(); ++i) {
@@ -102,8 +114,10 @@ private:
             const Tensor* a = m_g.f.plan().constant(value);
             const auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, operand.quantValue) : std::nullopt;
             if (stored && elementCount(stored->shape) == a->count())
-                pairWeight(
-                    value, f, q, *stored, { a->shape(), isExchanged(m_g, *a, operand.quantValue, *stored), {}, {} });
+                pairWeight(value, f, q, *stored,
+                    { a->shape(),
+                        isExchanged(m_g, *a, operand.quantValue, *stored, readsExchanged(m_g, f, q, operand.floatSlot)),
+                        {}, {} });
         }
     }
 

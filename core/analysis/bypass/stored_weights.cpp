@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/bypass_builder.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/graph/draft_links.h"
+#include "core/match/stored_operand.h"
 #include "core/prepare/prepare.h"
 #include "core/tensor/convert.h"
 
@@ -167,7 +168,7 @@ private:
             if (!now || (old && old->count() != now->count()) || (!old && node.hasInput(slot)))
                 return false; // a bias that stands elsewhere
             const std::string name = node.outputs[0] + "_stored_" + std::to_string(slot);
-            const bool exchange = old && old->rank() == 2 && isExchanged(pair);
+            const bool exchange = old && old->rank() == 2 && isExchanged(node, from, slot, pair);
             if (exchange && (now->rank() != 2 || !isFloat(now->dtype())))
                 return false;
             const Tensor turned = exchange ? exchangedAxes(convertedTo(*now, DType::Float32)) : *now;
@@ -197,9 +198,14 @@ private:
         return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm");
     }
 
-    /// The weight lies with rows and columns exchanged in the bypassed file, too; blocks were turned round there.
-    bool isExchanged(const WeightPair& pair) const
+    /// The nodes read it with rows and columns exchanged against each other; where they do not tell, it lies so in the
+    /// bypassed file, too. Blocks were turned round there.
+    bool isExchanged(const DraftNode& node, const DraftNode& from, size_t slot, const WeightPair& pair) const
     {
+        const auto a = outputsInRows(node.opType, node.opType, node.attributes, slot);
+        const auto b = outputsInRows(from.opType, from.opType, from.attributes, slot);
+        if (a && b)
+            return *a != *b;
         return pair.transposed && m_pair.quantPlan->graph().node(pair.quantNode).opType != "MatMulNBits";
     }
 
