@@ -9,7 +9,6 @@ namespace qs {
 
 namespace {
 
-constexpr double kHalfStepAndRoom = 0.55; ///< the factor and the shift are estimated
 constexpr double kLeftShare = 0.001; ///< of elements that the change may not explain
 constexpr double kLeastFactor = 0.01, kLeastShift = 0.6; ///< below it is rounding
 
@@ -83,7 +82,7 @@ bool fitsOtherAxis(std::span<const float> x, std::span<const float> y, const Qua
         const double own = params.scale[indices[i]], other = params.scale[rows ? i % n : i / n];
         const double there = y[i] / own * other;
         left += std::fabs(there - x[i])
-            > kHalfStepAndRoom * std::fabs(other) + room * (std::fabs(double(x[i])) + std::fabs(there));
+            > kHalfStepAndRoom * stepAround(params, other, there) + room * (std::fabs(double(x[i])) + std::fabs(there));
     }
     return double(left) <= kLeftShare * double(x.size());
 }
@@ -92,11 +91,12 @@ bool fitsOtherAxis(std::span<const float> x, std::span<const float> y, const Qua
 struct OwnFactor {
     size_t count = 0;
     double xx = 0, xy = 0;
+    double xxss = 0; ///< of values and their steps
     double factor() const { return xx > 0 ? xy / xx : 1; }
-    double error(double step) const
+    double error() const
     {
         constexpr double kSure = 4, kOfStep = 0.29; // standard deviations; that of rounding, in steps
-        return xx > 0 ? kSure * kOfStep * std::fabs(step) / std::sqrt(xx) : 0;
+        return xx > 0 ? kSure * kOfStep * std::sqrt(xxss) / xx : 0;
     }
 };
 
@@ -111,6 +111,7 @@ std::optional<WeightChange> ownFactors(std::span<const float> x, std::span<const
         ++f.count;
         f.xx += double(x[i]) * x[i];
         f.xy += double(x[i]) * y[i];
+        f.xxss += std::pow(double(x[i]) * stepAround(params, params.scale[indices[i]], y[i]), 2);
     }
     if (found.size() < 2
         || std::ranges::any_of(found, [](const OwnFactor& f) { return f.count > 0 && f.count < kFewest; }))
@@ -118,7 +119,7 @@ std::optional<WeightChange> ownFactors(std::span<const float> x, std::span<const
     WeightChange change { WeightChange::Kind::Factors, 1, 0 };
     for (size_t s = 0; s < found.size(); ++s) {
         const double off = std::fabs(found[s].factor() - 1);
-        change.part += off > std::max(kLeastFactor, found[s].error(params.scale[s])) ? 1 / double(found.size()) : 0;
+        change.part += off > std::max(kLeastFactor, found[s].error()) ? 1 / double(found.size()) : 0;
         if (off > std::fabs(change.value - 1))
             change.value = found[s].factor();
     }
@@ -126,8 +127,8 @@ std::optional<WeightChange> ownFactors(std::span<const float> x, std::span<const
     for (size_t i = 0; i < x.size(); ++i) {
         const OwnFactor& f = found[indices[i]];
         const double scale = params.scale[indices[i]];
-        left += std::fabs(y[i] - f.factor() * x[i]) > kHalfStepAndRoom * std::fabs(scale)
-                + (f.error(scale) + room) * std::fabs(double(x[i])) + room * std::fabs(double(y[i]));
+        left += std::fabs(y[i] - f.factor() * x[i]) > kHalfStepAndRoom * stepAround(params, scale, y[i])
+                + (f.error() + room) * std::fabs(double(x[i])) + room * std::fabs(double(y[i]));
     }
     const bool explains = change.part > 0 && double(left) <= kLeftShare * double(x.size());
     return explains ? std::optional(change) : std::nullopt;
@@ -135,13 +136,16 @@ std::optional<WeightChange> ownFactors(std::span<const float> x, std::span<const
 
 } // namespace
 
+bool hasSteps(const QuantParams& params) { return isInteger(params.dtype) || dtypeBits(params.dtype) <= 8; }
+
 std::optional<WeightChange> weightChange(
     std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid, double room)
 {
-    if (params.scale.empty() || !isInteger(params.dtype) || x.empty())
+    if (params.scale.empty() || !hasSteps(params) || x.empty())
         return std::nullopt;
+    const bool even = isInteger(params.dtype); // else codes are no places on a line
     const auto most = [&](double a, double b, double scale) {
-        return kHalfStepAndRoom * std::fabs(scale) + room * (std::fabs(a) + std::fabs(b));
+        return kHalfStepAndRoom * stepAround(params, scale, b) + room * (std::fabs(a) + std::fabs(b));
     };
     const auto few = [&](size_t left) { return double(left) <= kLeftShare * double(x.size()); };
     double xx = 0, xy = 0, steps = 0;
@@ -154,7 +158,7 @@ std::optional<WeightChange> weightChange(
         if (std::fabs(b - a) <= most(a, b, scale))
             return;
         ++off;
-        if (a * b >= 0 && std::fabs(a) > std::fabs(b))
+        if (even && a * b >= 0 && std::fabs(a) > std::fabs(b))
             ++codesOfOff[std::nearbyint(b / scale + zero)];
     });
     if (few(off) || xx <= 0)
@@ -173,9 +177,9 @@ std::optional<WeightChange> weightChange(
     const double factor = xy / xx, shift = std::nearbyint(steps / double(x.size()));
     if (std::fabs(factor - 1) > kLeastFactor && few(unexplained([&](double a, double) { return factor * a; })))
         return WeightChange { WeightChange::Kind::Factor, factor };
-    if (std::fabs(shift) > kLeastShift && few(unexplained([&](double a, double s) { return a + shift * s; })))
+    if (even && std::fabs(shift) > kLeastShift && few(unexplained([&](double a, double s) { return a + shift * s; })))
         return WeightChange { WeightChange::Kind::Shift, shift };
-    if (const double largest = largestShift(x, y, params, grid, room); largest > kLeastShift)
+    if (const double largest = even ? largestShift(x, y, params, grid, room) : 0; largest > kLeastShift)
         return WeightChange { WeightChange::Kind::Shifts, largest };
     const std::vector<size_t> indices = scaleIndices(x.size(), params, grid);
     if (fitsOtherAxis(x, y, params, indices, room))
@@ -215,7 +219,7 @@ std::optional<OtherRows> rowsOf(size_t axis, const std::vector<size_t>& off, siz
 std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const float> y, const Shape& shape,
     const QuantParams& params, const WeightGrid& grid, double room)
 {
-    if (shape.size() < 2 || params.scale.empty() || !isInteger(params.dtype) || x.empty())
+    if (shape.size() < 2 || params.scale.empty() || !hasSteps(params) || x.empty())
         return std::nullopt;
     const auto rows = size_t(shape[0]), columns = size_t(shape[1]);
     if (size_t(elementCount(shape).value_or(0)) != x.size()) // a part of it
@@ -224,11 +228,11 @@ std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const flo
     std::vector<size_t> byRow(rows), byColumn(columns);
     const bool balanced = leavesLowestOut(y, params, grid);
     grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
-        const double step = std::fabs(params.scale[std::min(scale, params.scale.size() - 1)]);
+        const double of = params.scale[std::min(scale, params.scale.size() - 1)];
         const GridEnds ends = gridEnds(params, std::min(scale, params.scale.size() - 1), balanced);
         for (size_t i = begin; i < begin + n; ++i) {
-            const double most = kHalfStepAndRoom * step + room * (std::fabs(double(x[i])) + std::fabs(double(y[i])));
-            if (std::fabs(double(y[i]) - x[i]) > most && x[i] >= ends.low && x[i] <= ends.high) {
+            // One beyond the ends stands there, unless it is another one, too.
+            if (isElsewhere(x[i], y[i], stepAround(params, of, y[i]), ends, room)) {
                 ++byRow[i / (columns * inner)];
                 ++byColumn[i / inner % columns];
             }

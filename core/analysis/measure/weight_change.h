@@ -9,6 +9,9 @@
 
 namespace qs {
 
+/// Codes of integers, float8 or float4.
+bool hasSteps(const QuantParams& params);
+
 /// One simple change that a stored weight has, and rounding explains the rest.
 struct WeightChange {
     enum class Kind {
@@ -30,6 +33,7 @@ struct WeightChange {
 struct OtherRows {
     size_t axis;
     std::vector<int64_t> rows;
+    std::vector<std::optional<int64_t>> from = {}; ///< whose elements the first of them have, as far as that is known
 };
 /// Nothing where what is off does not lie in a few rows or columns. `room`: see roomOfTypes().
 std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const float> y, const Shape& shape,

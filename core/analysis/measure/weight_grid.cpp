@@ -151,6 +151,35 @@ GridEnds gridEnds(const QuantParams& params, size_t scale, bool balanced)
     return { std::min(first, last) - half, std::max(first, last) + half };
 }
 
+double stepAround(const QuantParams& params, double scale, double stored)
+{
+    if (isInteger(params.dtype) || scale == 0)
+        return std::fabs(scale);
+    const uint8_t code = floatToSmallFloat(params.dtype, float(std::fabs(stored / scale)), true);
+    const double here = smallFloatToFloat(params.dtype, code), above = smallFloatToFloat(params.dtype, code + 1);
+    if (std::isfinite(above) && above > here)
+        return std::fabs(scale) * (above - here);
+    return code > 0 ? std::fabs(scale) * (here - double(smallFloatToFloat(params.dtype, code - 1))) : 0;
+}
+
+std::vector<bool> lostScales(std::span<const float> x, const QuantParams& params, const WeightGrid& grid)
+{
+    std::vector<bool> lost(params.scale.size());
+    if (std::ranges::find(params.scale, 0.f) == params.scale.end())
+        return lost;
+    float finest = HUGE_VALF;
+    for (const float scale : params.scale)
+        if (scale != 0)
+            finest = std::min(finest, std::fabs(scale));
+    const float nothing = std::isfinite(finest) ? finest / 2 : 0;
+    grid.eachRun(x.size(), [&](size_t index, size_t begin, size_t n) {
+        const size_t at = scaleIndex(params, index);
+        for (size_t i = begin; i < begin + n && params.scale[at] == 0 && !lost[at]; ++i)
+            lost[at] = std::fabs(x[i]) > nothing;
+    });
+    return lost;
+}
+
 double roomOfTypes(std::span<const float> x, const QuantParams& params)
 {
     for (const Precision p : { Precision::Float16, Precision::BFloat16 }) {

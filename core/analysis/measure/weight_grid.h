@@ -5,7 +5,10 @@
 #include "core/tensor/channel_major.h"
 #include "core/tensor/quant_params.h"
 
+#include <algorithm>
+#include <cmath>
 #include <span>
+#include <vector>
 
 namespace qs {
 
@@ -49,6 +52,18 @@ struct GridEnds {
     double low, high;
 };
 GridEnds gridEnds(const QuantParams& params, size_t scale, bool balanced = false);
+/// How far the grid's values are apart around a stored one: the scale of integers, of small floats the wider gap beside
+/// it. Rounding moves by half of that.
+double stepAround(const QuantParams& params, double scale, double stored);
+inline constexpr double kHalfStepAndRoom = 0.55; ///< of steps; what explains a weight is estimated
+/// Whether y is not x, rounded to a grid of this step and cut at these ends.
+inline bool isElsewhere(double x, double y, double step, const GridEnds& ends, double room)
+{
+    const double there = std::clamp(x, ends.low, ends.high);
+    return !(std::fabs(y - there) <= kHalfStepAndRoom * step + room * (std::fabs(x) + std::fabs(y)));
+}
+/// Scales of zero that stand for elements which are more than what the finest other scale rounds to zero.
+std::vector<bool> lostScales(std::span<const float> x, const QuantParams& params, const WeightGrid& grid);
 /// Symmetric codes of a signed type none of which is the lowest: it was left out, as -128 of -128 ... 127 often is.
 bool leavesLowestOut(std::span<const float> y, const QuantParams& params, const WeightGrid& grid);
 

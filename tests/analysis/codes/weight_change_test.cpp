@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/weight_change.h"
 #include "core/analysis/rounding/precision.h"
+#include "core/tensor/convert.h"
 #include "tests/support/tensors.h"
 
 #include <QtTest>
@@ -199,6 +200,55 @@ private slots:
                 v *= 1.25f;
         const auto found = weightChange(c.x, c.y, c.params, grid, room);
         QVERIFY(found && found->kind == WeightChange::Kind::Factor);
+    }
+
+    void smallFloats_data()
+    {
+        QTest::addColumn<int>("type");
+        QTest::addColumn<QString>("fault");
+        for (const DType type : { DType::Float8E4M3FN, DType::Float8E5M2, DType::Float4E2M1 })
+            for (const char* fault : { "none", "factor", "rolled", "axis", "column" })
+                QTest::addRow("%s, %s", std::string(dtypeName(type)).c_str(), fault) << int(type) << fault;
+    }
+    /// Wrong scales of float8 and float4 codes, whose steps grow with their values.
+    void smallFloats()
+    {
+        QFETCH(int, type);
+        QFETCH(QString, fault);
+        constexpr size_t kSize = 48;
+        QuantParams params { DType(type), {}, {}, 1, 0 };
+        const float most = float(params.values().high);
+        std::vector<float> x = normals(kSize * kSize, 4), y;
+        for (size_t c = 0; c < kSize; ++c) {
+            float largest = 0;
+            for (size_t r = 0; r < kSize; ++r)
+                largest = std::max(largest, std::fabs(x[r * kSize + c] *= 1 + 0.05f * float(c * 7 % kSize)));
+            params.scale.push_back(largest / most);
+        }
+        params.zeroPoint.assign(kSize, 0);
+        const std::vector<float> right = params.scale;
+        if (fault == "rolled")
+            std::ranges::rotate(params.scale, params.scale.begin() + 1);
+        for (size_t i = 0; i < x.size(); ++i) {
+            const float scale = right[i % kSize], read = params.scale[fault == "axis" ? i / kSize : i % kSize];
+            const uint8_t code = floatToSmallFloat(params.dtype, x[i] / scale, true);
+            const bool other = fault == "column" && i % kSize == 5;
+            y.push_back(smallFloatToFloat(params.dtype, code) * read * (other ? -1.f : fault == "factor" ? 1.5f : 1.f));
+        }
+        for (float& scale : params.scale)
+            scale *= fault == "factor" ? 1.5f : 1.f;
+        if (fault == "axis")
+            params.axis = 0;
+        const Shape shape { kSize, kSize };
+        const auto found = weightChange(x, y, params, { shape, params });
+        const auto rows = otherRows(x, y, shape, params, { shape, params });
+        QCOMPARE(rows.has_value(), fault == "column");
+        QCOMPARE(found.has_value(), fault != "none");
+        if (found)
+            QCOMPARE(found->kind,
+                fault == "factor"     ? WeightChange::Kind::Factor
+                    : fault == "axis" ? WeightChange::Kind::OtherAxis
+                                      : WeightChange::Kind::Factors);
     }
 
     /// Training moves each element by itself.
