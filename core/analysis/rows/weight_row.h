@@ -49,6 +49,8 @@ struct WeightRow {
     Number mostStepsOff; ///< of these, the furthest one; integers
     std::optional<WeightChange> change; ///< where elements are, and one simple change explains them
     std::optional<OtherRows> otherRows; ///< where they are those of a few rows or columns alone
+    size_t lostScales = 0; ///< that are zero for elements which are none
+    size_t lostChannels = 0; ///< with such a scale
     std::optional<ChannelFactors> factors; ///< where elements are, and factors of channels explain them
     bool equalized = false; ///< those of the layers around take these factors away again
     Number usedCodes;

@@ -74,6 +74,25 @@ void identify(const ComparePair& pair, const WeightPair& wp, WeightRow& row)
     row.confidence = wp.confidence;
 }
 
+void fillLostScales(std::span<const float> x, const QuantParams& params, const WeightGrid& grid, WeightRow& row)
+{
+    const std::vector<bool> lost = lostScales(x, params, grid);
+    row.lostScales = size_t(std::ranges::count(lost, true));
+    if (row.lostScales == 0)
+        return;
+    const Channels channels = channelsOf(row.shape, row.channelAxis);
+    std::vector<bool> lostElements(x.size()), lostChannels(size_t(channels.count));
+    grid.eachRun(x.size(), [&](size_t scale, size_t begin, size_t n) {
+        if (lost[std::min(scale, lost.size() - 1)])
+            std::fill_n(lostElements.begin() + ptrdiff_t(begin), n, true);
+    });
+    channels.eachRun(x.size(), [&](size_t c, size_t begin, size_t n) {
+        for (size_t i = begin; i < begin + n && !lostChannels[c]; ++i)
+            lostChannels[c] = lostElements[i];
+    });
+    row.lostChannels = size_t(std::ranges::count(lostChannels, true));
+}
+
 /// Numbers that need the scale of each element; `params`: as stored.
 void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const WeightPair& wp, const Tensor& weight,
     std::span<const float> y, double signal, WeightRow& row)
@@ -83,6 +102,7 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
     if (!isInteger(params.dtype) && dtypeBits(params.dtype) > 8)
         return;
     const double room = roomOfTypes(weight.data<float>(), params);
+    fillLostScales(weight.data<float>(), params, grid, row);
     const GridNumbers numbers = againstGrid(weight.data<float>(), y, params, grid, room);
     const auto n = static_cast<double>(weight.count());
     row.idealSqnrDb = powerRatioDb(signal, numbers.idealNoise);

@@ -284,7 +284,7 @@ void findCostlyWeights(const Comparison& c, const Surroundings& around, std::vec
     double sum = 0;
     for (size_t i = 0; i < c.weights.size(); ++i)
         if (const WeightRow& row = c.weights[i]; !row.bias && row.similarity.sqnrDb && row.shape.size() >= 2
-            && row.params.bits() < kEightBits && !isOtherWeight(row))
+            && row.params.bits() < kEightBits && !isOtherWeight(row) && !isTold(found, Rule::BrokenScale, {}, i))
             sum += costs.emplace_back(costOf(c, row), i).first;
     const bool alone = onlyWeightsQuantized(c);
     const double others = alone ? 0 : costOfActivations(c);
@@ -304,7 +304,8 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
     const Surroundings around(c);
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
-        if (row.bias || !row.similarity.sqnrDb || row.shape.size() < 2 || isOtherWeight(row))
+        if (row.bias || !row.similarity.sqnrDb || row.shape.size() < 2 || isOtherWeight(row)
+            || isTold(found, Rule::BrokenScale, {}, i))
             continue;
         const bool foreign = hasForeignScale(row);
         const double limit = isRoughest(row) ? kFinerWeightsDb : kCoarseWeightDb;

@@ -138,30 +138,36 @@ namespace {
 /// Below zero it may lie.
 bool isBroken(float scale) { return scale == 0 || !std::isfinite(scale); }
 
-/// Of these largest values of each channel, or of all where the scales are none of channels. In a channel or block of
-/// zeros any scale is as good.
-size_t brokenScales(const QuantParams& params, const std::vector<double>& absMax)
+/// Of an activation with this largest value. Among zeros any scale is as good.
+size_t brokenScales(const QuantParams& params, double absMax)
 {
-    const bool channels = params.blockSize == 0 && absMax.size() == params.scale.size();
-    const bool anything = params.blockSize == 0 && std::ranges::any_of(absMax, [](double most) { return most > 0; });
-    size_t count = 0;
-    for (size_t i = 0; i < params.scale.size(); ++i) {
-        const float scale = params.scale[i];
-        count += isBroken(scale) && (!std::isfinite(scale) || (channels ? absMax[i] > 0 : anything));
-    }
-    return count;
+    return size_t(std::ranges::count_if(
+        params.scale, [&](float scale) { return isBroken(scale) && (!std::isfinite(scale) || absMax > 0); }));
+}
+
+size_t brokenScales(const WeightRow& row)
+{
+    return row.lostScales
+        + size_t(std::ranges::count_if(row.params.scale, [](float scale) { return !std::isfinite(scale); }));
+}
+
+/// Of blocks: which part of the outputs has one without a scale.
+std::string lostChannelsText(const WeightRow& row)
+{
+    const bool blocks = row.params.blockSize > 0 && row.lostScales > 0;
+    return blocks ? fmt::format(" in {} of {} channels", row.lostChannels, row.channelAbsMax.size()) : std::string();
 }
 
 /// `data`: the float model's values; those that nothing finite stands beside were not measured.
-void tellBroken(Finding f, const QuantParams& params, size_t broken,
+void tellBroken(Finding f, const QuantParams& params, size_t broken, const std::string& where,
     const std::optional<std::pair<double, double>>& data, std::vector<Finding>& found)
 {
     const float scale = params.scale[0];
     const std::string one = std::isnan(scale) ? "is no number" : scale == 0 ? "is zero" : "is infinite";
     f.title = ruleTitle(f.rule, f.tensor);
     f.summary = params.scale.size() == 1 ? "Its scale " + one
-                                         : fmt::format("{} of its {} scales {} zero, infinite or no numbers", broken,
-                                             params.scale.size(), broken == 1 ? "is" : "are");
+                                         : fmt::format("{} of its {} scales {} zero, infinite or no numbers{}", broken,
+                                             params.scale.size(), broken == 1 ? "is" : "are", where);
     f.evidence = { evidence("broken_scales", double(broken)) };
     if (data) {
         f.summary
@@ -183,24 +189,24 @@ void findBrokenScales(const Comparison& c, std::vector<Finding>& found)
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         const auto [low, high] = row.floatRange.value_or(std::pair(0.0, 0.0));
-        const size_t broken = brokenScales(row.params, { std::max(std::fabs(low), std::fabs(high)) });
+        const size_t broken = brokenScales(row.params, std::max(std::fabs(low), std::fabs(high)));
         if (broken == 0 || !firstOfQuantizer(c, i))
             continue;
         Finding f = activationFinding(c, i, Rule::BrokenScale);
         f.change = row.params.scale.size() == 1 && row.floatRange
             ? Remedy { RemedyKind::SetRange, row.node, row.name, low, high, 0 }
             : Remedy { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
-        tellBroken(std::move(f), row.params, broken, row.floatRange, found);
+        tellBroken(std::move(f), row.params, broken, {}, row.floatRange, found);
     }
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
-        const size_t broken = brokenScales(row.params, row.channelAbsMax);
+        const size_t broken = brokenScales(row);
         if (broken == 0)
             continue;
         const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
         Finding f = weightFinding(c, i, Rule::BrokenScale);
         f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
-        tellBroken(std::move(f), row.params, broken, std::pair(-most, most), found);
+        tellBroken(std::move(f), row.params, broken, lostChannelsText(row), std::pair(-most, most), found);
     }
 }
 
