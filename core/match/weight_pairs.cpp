@@ -2,6 +2,7 @@
 #include "core/match/weight_pairs.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/graph/domains.h"
 #include "core/match/graph/channel_steps.h"
 #include "core/match/packed_weights.h"
 #include "core/match/stored_operand.h"
@@ -9,6 +10,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -17,6 +19,8 @@ namespace qs {
 namespace {
 
 constexpr size_t kBiasSlot = 2; ///< of a product of floats
+/// Weights of MoE, and where QMoE has them.
+constexpr std::array<std::pair<size_t, size_t>, 3> kExperts { { { 2, 2 }, { 4, 5 }, { 6, 8 } } };
 
 struct WeightOperand {
     size_t floatSlot;
@@ -35,6 +39,10 @@ std::vector<WeightOperand> weightOperands(const GraphPair& g, NodeId f, NodeId q
                 list.push_back({ first + i, qn.inputs[size_t(s->inputs[i].codes)] });
         if (s->bias >= 0 && qn.hasInput(size_t(s->bias)))
             list.push_back({ kBiasSlot, qn.inputs[size_t(s->bias)] });
+    } else if (qn.is("QMoE", kMicrosoftDomain)) {
+        for (const auto& [slot, own] : kExperts)
+            if (qn.hasInput(own))
+                list.push_back({ slot, qn.inputs[own] });
     } else {
         for (size_t i = 0; i < g.f.graph().node(f).inputs.size() && i < qn.inputs.size(); ++i)
             if (qn.hasInput(i))
@@ -113,10 +121,14 @@ private:
             const ValueId value = fn.inputs[constantSlot(fn, operand.floatSlot)];
             const Tensor* a = m_g.f.plan().constant(value);
             const auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, operand.quantValue) : std::nullopt;
+            const bool sameLayout
+                = m_g.q.graph().node(q).is("QMoE", kMicrosoftDomain); // as MoE, where it is square too
             if (stored && elementCount(stored->shape) == a->count())
                 pairWeight(value, f, q, *stored,
                     { a->shape(),
-                        isExchanged(m_g, *a, operand.quantValue, *stored, readsExchanged(m_g, f, q, operand.floatSlot)),
+                        !sameLayout
+                            && isExchanged(
+                                m_g, *a, operand.quantValue, *stored, readsExchanged(m_g, f, q, operand.floatSlot)),
                         {}, {} });
         }
     }

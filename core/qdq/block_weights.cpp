@@ -6,11 +6,16 @@
 #include "core/tensor/packed_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <string>
 
 namespace qs {
 
 namespace {
+
+constexpr size_t kZeroPoints = 3; ///< input of MatMulNBits and GatherBlockQuantized
 
 DType codeType(int64_t bits) { return bits == 2 ? DType::UInt2 : bits == 4 ? DType::UInt4 : DType::UInt8; }
 
@@ -50,14 +55,14 @@ bool readRealZeroPoints(const Tensor& zero, QuantParams& params)
 }
 
 /// Zero points of `shape`; the usual one without such an input.
-bool readZeroPoints(const Node& node, const ConstantLookup& constants, const Shape& shape, int64_t bits, int32_t usual,
-    QuantParams& params)
+bool readZeroPoints(const Node& node, const ConstantLookup& constants, size_t slot, const Shape& shape, int64_t bits,
+    int32_t usual, QuantParams& params)
 {
     std::vector<int32_t>& out = params.zeroPoint;
     out.assign(static_cast<size_t>(elementCount(shape).value_or(0)), usual);
-    if (!node.hasInput(3))
+    if (!node.hasInput(slot))
         return true;
-    const Tensor* zero = constants(node.inputs[3]);
+    const Tensor* zero = constants(node.inputs[slot]);
     if (!zero)
         return false;
     if (isFloat(zero->dtype()))
@@ -101,7 +106,7 @@ std::optional<BlockWeight> matMulWeight(const Node& node, const ConstantLookup& 
         return std::nullopt;
     const auto all = codesFrom(*bytes, { columns, blocks * block }, bits);
     BlockWeight w { 1, {}, {} };
-    if (!all || !readZeroPoints(node, constants, { columns, blocks }, bits, 1 << (bits - 1), w.params))
+    if (!all || !readZeroPoints(node, constants, kZeroPoints, { columns, blocks }, bits, 1 << (bits - 1), w.params))
         return std::nullopt;
     w.codes = blocks * block == depth ? *all : withoutFilling(*all, depth);
     w.params.dtype = codeType(bits);
@@ -135,7 +140,7 @@ std::optional<BlockWeight> tableWeight(const Node& node, const ConstantLookup& c
     blocked[*axis] = (blocked[*axis] + block - 1) / block;
     const int32_t usual = bytes ? 1 << (bits - 1) : 0;
     if (scale->shape() != blocked || !isFloat(scale->dtype())
-        || !readZeroPoints(node, constants, blocked, bits, usual, w.params))
+        || !readZeroPoints(node, constants, kZeroPoints, blocked, bits, usual, w.params))
         return std::nullopt;
     w.params.dtype = w.codes.dtype();
     w.params.scale = toFloats(*scale);
@@ -144,15 +149,58 @@ std::optional<BlockWeight> tableWeight(const Node& node, const ConstantLookup& c
     return w;
 }
 
+/// One of the three products that the experts of a QMoE have: a scale for each row of each expert, or for each block of
+/// it.
+std::optional<BlockWeight> expertWeight(const Node& node, const ConstantLookup& constants, size_t part)
+{
+    struct Slots {
+        size_t codes, scales, zeroPoints;
+    };
+    constexpr std::array<Slots, 3> kSlots { { { 2, 3, 11 }, { 5, 6, 12 }, { 8, 9, 13 } } };
+    const auto [slot, scales, zeroPoints] = kSlots[part];
+    const Attributes& a = node.attributes;
+    const int64_t bits
+        = a.integer("fc" + std::to_string(part + 1) + "_expert_weight_bits", a.integer("expert_weight_bits", 4));
+    const Tensor *bytes = input(node, constants, slot), *scale = input(node, constants, scales);
+    if (!bytes || !scale || bytes->rank() != 3 || !knownBits(bits) || !isFloat(scale->dtype())
+        || a.text("quant_type", "int") != "int" || a.integer("weights_prepacked", -1) == 1)
+        return std::nullopt;
+    const int64_t experts = bytes->dim(0), rows = bytes->dim(1), depth = bytes->dim(2) * (8 / bits);
+    const int64_t block = a.integer("block_size", 0) > 0 ? a.integer("block_size", 0) : depth;
+    const auto codes = codesFrom(*bytes, { experts, rows, depth }, bits);
+    if (!codes)
+        return std::nullopt;
+    const int64_t blocks = (depth + block - 1) / block;
+    // Of whole rows they lie packed row by row.
+    const Shape zeros = a.integer("block_size", 0) > 0 ? Shape { experts, rows, blocks } : Shape { experts, rows };
+    BlockWeight w { slot, *codes, {} };
+    if (scale->count() != experts * rows * blocks
+        || !readZeroPoints(node, constants, zeroPoints, zeros, bits, 1 << (bits - 1), w.params))
+        return std::nullopt;
+    w.params.dtype = codeType(bits);
+    w.params.scale = toFloats(*scale);
+    w.params.axis = 2;
+    w.params.blockSize = block;
+    return w;
+}
+
 } // namespace
 
-std::optional<BlockWeight> blockWeight(const Node& node, const ConstantLookup& constants)
+std::vector<BlockWeight> blockWeights(const Node& node, const ConstantLookup& constants)
 {
+    std::vector<BlockWeight> found;
+    const auto add = [&](std::optional<BlockWeight> weight) {
+        if (weight)
+            found.push_back(std::move(*weight));
+    };
     if (node.is("MatMulNBits", kMicrosoftDomain))
-        return matMulWeight(node, constants);
+        add(matMulWeight(node, constants));
     if (node.is("GatherBlockQuantized", kMicrosoftDomain))
-        return tableWeight(node, constants);
-    return std::nullopt;
+        add(tableWeight(node, constants));
+    if (node.is("QMoE", kMicrosoftDomain))
+        for (const size_t part : { 0, 1, 2 })
+            add(expertWeight(node, constants, part));
+    return found;
 }
 
 } // namespace qs

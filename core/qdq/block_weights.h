@@ -5,17 +5,18 @@
 #include "core/graph/graph.h"
 #include "core/tensor/quant_params.h"
 
-#include <optional>
+#include <vector>
 
 namespace qs {
 
-/// A weight that com.microsoft's MatMulNBits or GatherBlockQuantized stores in blocks.
+/// A weight that com.microsoft's MatMulNBits, GatherBlockQuantized or QMoE stores in blocks.
 struct BlockWeight {
     size_t slot; ///< node input that holds it
-    Tensor codes; ///< one code an element: columns x depth, or the table
+    Tensor codes; ///< one code an element: columns x depth, the table, or experts x rows x depth
     QuantParams params;
 };
-/// nullopt: another operator, not all constant, or parameters that QuantParams cannot tell (rows in another order).
-std::optional<BlockWeight> blockWeight(const Node& node, const ConstantLookup& constants);
+/// None of another operator; those are left out that are not all constant, or have parameters that QuantParams cannot
+/// tell (rows in another order).
+std::vector<BlockWeight> blockWeights(const Node& node, const ConstantLookup& constants);
 
 } // namespace qs

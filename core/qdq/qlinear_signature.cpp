@@ -56,7 +56,7 @@ std::string floatOpType(const Node& node)
         { "MatMulNBits", "MatMul" }, { "MatMulBnb4", "MatMul" }, { "GatherBlockQuantized", "Gather" },
         { "FusedConv", "Conv" }, { "FusedMatMul", "MatMul" }, { "FusedGemm", "Gemm" }, { "QAttention", "Attention" },
         { "QEmbedLayerNormalization", "EmbedLayerNormalization" }, { "DynamicQuantizeLSTM", "LSTM" },
-        { "NhwcMaxPool", "MaxPool" } };
+        { "NhwcMaxPool", "MaxPool" }, { "QMoE", "MoE" } };
     if (!known(node))
         return node.opType;
     if (const auto it = names.find(node.opType); it != names.end())

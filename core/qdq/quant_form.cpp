@@ -29,7 +29,8 @@ QuantForm quantFormOf(const Graph& graph, const FormEvidence& evidence, bool has
     bool weightOnlyNode = false;
     for (const Node& node : graph.nodes())
         weightOnlyNode |= node.domain == kMicrosoftDomain
-            && (node.opType == "MatMulNBits" || node.opType == "GatherBlockQuantized" || node.opType == "MatMulBnb4");
+            && (node.opType == "MatMulNBits" || node.opType == "GatherBlockQuantized" || node.opType == "MatMulBnb4"
+                || node.opType == "QMoE");
     const bool qdq = evidence.activationPairs > 0;
     const bool weightOnly = weightOnlyNode
         || (!qdq && !evidence.operatorsOnCodes && !evidence.dynamicQuantizers && evidence.weightPairs > 0);

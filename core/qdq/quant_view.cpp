@@ -41,8 +41,9 @@ void visit(QuantScan& scan, NodeId id)
         scanDynamicQuantizeLinear(scan, id);
     } else if (const auto signature = qlinearSignature(node)) {
         scanOperatorOnCodes(scan, id, *signature);
-    } else if (auto weight = blockWeight(node, scan.constants)) {
-        scanBlockWeight(scan, node, std::move(*weight));
+    } else if (auto weights = blockWeights(node, scan.constants); !weights.empty()) {
+        for (BlockWeight& weight : weights)
+            scanBlockWeight(scan, node, std::move(weight));
     } else if (node.is("DynamicQuantizeMatMul", kMicrosoftDomain)) {
         scanDynamicProduct(scan, node);
     } else if (node.is(kDequantizeCache, kOwnDomain)) {

@@ -25,6 +25,8 @@ private slots:
     void weightOnlyNodes();
     void weightsInBlocks();
     void zeroPointsBetweenCodes();
+    void expertsInBlocks_data();
+    void expertsInBlocks();
     void tableInBlocks();
     void dynamicInside();
     void floatsFromCodes();
@@ -187,6 +189,48 @@ void OperatorFormsTests::weightsInBlocks()
     QCOMPARE(q->params.axis, std::optional<int64_t>(1));
     QCOMPARE(q->params.blockSize, 16);
     QVERIFY(net.unit("y"));
+}
+
+void OperatorFormsTests::expertsInBlocks_data()
+{
+    QTest::addColumn<int>("block");
+    QTest::addColumn<std::vector<int32_t>>("zeros");
+    QTest::newRow("whole rows") << 0 << std::vector<int32_t> { 3, 7, 1, 2 }; // packed row by row
+    QTest::newRow("blocks") << 16 << std::vector<int32_t> { 3, 7, 1, 2, 5, 4, 9, 8 }; // each row begins a byte
+}
+
+void OperatorFormsTests::expertsInBlocks()
+{
+    QFETCH(const int, block);
+    QFETCH(const std::vector<int32_t>, zeros);
+    Net net; // 2 experts of 2 rows of depth 32
+    std::vector<uint8_t> bytes(size_t(2 * 2 * 16), 0x21);
+    bytes[16] = 0xfe; // codes 0 and 1 of the second row
+    const size_t scales = zeros.size();
+    net.constant("w", Tensor::of<uint8_t>({ 2, 2, 16 }, bytes));
+    net.constant("s", Tensor::of<float>(block ? Shape { 2, 2, 2 } : Shape { 2, 2 }, std::vector<float>(scales, 0.5f)));
+    const std::vector<uint8_t> packed
+        = block ? std::vector<uint8_t> { 0x73, 0x21, 0x45, 0x89 } : std::vector<uint8_t> { 0x73, 0x21 };
+    net.constant("z", Tensor::of<uint8_t>(block ? Shape { 2, 2, 1 } : Shape { 2, 1 }, packed));
+    Node& node = net.op("QMoE", { "x", "x", "w", "s", "x", "w", "s", "x", "x", "x", "x", "z" }, { "y" });
+    for (const size_t absent : { 4, 7, 8, 9, 10 })
+        node.inputs[absent] = ValueId();
+    node.domain = "com.microsoft";
+    node.attributes.set("expert_weight_bits", int64_t(4));
+    node.attributes.set("block_size", int64_t(block));
+    net.finish();
+    QCOMPARE(net.view().form(), QuantForm::WeightOnly);
+    const Quantizer* q = net.at("w");
+    QVERIFY(q);
+    QCOMPARE(q->role, QuantRole::Weight);
+    QCOMPARE(q->logicalCodes.shape(), Shape({ 2, 2, 32 }));
+    const auto codes = toInts(q->logicalCodes);
+    QCOMPARE(codes[0], 1);
+    QCOMPARE(codes[32], 14);
+    QCOMPARE(codes[33], 15);
+    QCOMPARE(q->params.axis, std::optional<int64_t>(2));
+    QCOMPARE(q->params.blockSize, block ? 16 : 32);
+    QCOMPARE(q->params.zeroPoint, zeros);
 }
 
 /// As hqq writes them.

@@ -80,6 +80,7 @@ private:
     bool bypassBlocks(size_t at, const Node& node);
     bool bypassRecurrent(size_t at, const Node& node); ///< DynamicQuantizeLSTM
     bool bypassExperts(size_t at, const Node& node); ///< QMoE
+    std::optional<std::string> expertsFor(const Node& node, size_t slot, size_t own);
     bool bypassCache(size_t at, const Node& node); ///< attention that keeps codes
     bool bypassAttention(size_t at, const Node& node);
     bool bypassTableReader(size_t at, const Node& node); ///< Gather of a stored table

@@ -96,28 +96,51 @@ bool BypassBuilder::bypassRecurrent(size_t at, const Node& node)
 
 bool BypassBuilder::bypassExperts(size_t at, const Node& node)
 {
-    // Inputs of MoE; those of QMoE have a scale behind each weight.
-    constexpr std::array<std::pair<size_t, size_t>, 6> kParts { { { 2, 2 }, { 3, 4 }, { 4, 5 }, { 5, 7 }, { 6, 8 },
-        { 7, 10 } } };
+    // Inputs of MoE, weight and bias in turn; those of QMoE have a scale behind each weight.
+    constexpr std::array<std::pair<size_t, size_t>, 3> kParts { { { 2, 2 }, { 4, 5 }, { 6, 8 } } };
+    constexpr size_t kRouterWeights = 14;
+    if (node.hasInput(kRouterWeights))
+        return refuse(node, "has shares of its experts beside router_probs, which MoE has not");
     const NodeId id = m_plan.graph().value(node.outputs[0]).producer;
-    const NodeId partner = m_partners.of(id);
-    if (!partner.valid() || m_weights == Weights::Stored)
+    if (m_weights != Weights::Stored && !m_partners.of(id).valid())
         return refuse(node, "has no MoE in the float model that its weights are taken from");
     std::vector<std::string> inputs { plainInput(node, 0), plainInput(node, 1) };
     for (const auto& [slot, own] : kParts) {
-        const Tensor* constant = m_partners.constant(id, slot);
-        if (!constant && node.hasInput(own) && m_plan.constant(node.inputs[own]))
-            return refuse(node, "has weights that the MoE of the float model has not");
-        inputs.push_back(constant ? node.name + "_float_" + std::to_string(slot) : plainInput(node, own));
-        if (constant)
-            m_draft.setConstant(inputs.back(), convertedTo(*constant, realType(node.outputs[0])));
+        const auto weight = expertsFor(node, slot, own);
+        if (!weight)
+            return refuse(node, "has weights whose codes are not known, and no such ones in the float model");
+        inputs.push_back(*weight);
+        inputs.push_back(plainInput(node, own + 2));
     }
-    for (const ValueId in : node.inputs)
-        if (const auto index = in.valid() ? m_pair.quantView->ofQuantized(in) : std::nullopt)
-            m_taken.insert(*index);
     computeFloat(at, "MoE", kMicrosoftDomain, std::move(inputs));
-    m_draft.nodes[at].attributes = m_pair.floatPlan->graph().node(partner).attributes;
+    Attributes attributes;
+    for (const char* name : { "k", "activation_type", "activation_alpha", "activation_beta", "swiglu_fusion",
+             "swiglu_limit", "use_sparse_mixer" })
+        if (const AttributeValue* value = node.attributes.find(name))
+            attributes.set(name, *value);
+    attributes.set("normalize_routing_weights", int64_t(1)); // QMoE takes the Softmax over the chosen experts alone
+    m_draft.nodes[at].attributes = std::move(attributes);
     return true;
+}
+
+/// Weights of one product of all experts; "" where it has none.
+std::optional<std::string> BypassBuilder::expertsFor(const Node& node, size_t slot, size_t own)
+{
+    constexpr const char* kTail = "_experts";
+    if (!node.hasInput(own))
+        return std::string();
+    const std::string name = nameOf(node.inputs[own]) + kTail;
+    const DType type = realType(node.outputs[0]);
+    if (const auto stored = floatInput(node, int(own))) {
+        m_draft.setConstant(name, convertedTo(*m_draft.constant(*stored), type));
+        return name;
+    }
+    const NodeId id = m_plan.graph().value(node.outputs[0]).producer;
+    const Tensor* partner = m_weights == Weights::Stored ? nullptr : m_partners.constant(id, slot);
+    if (!partner)
+        return std::nullopt;
+    m_draft.setConstant(name, convertedTo(*partner, type));
+    return name;
 }
 
 /// Keys and values that are kept as codes are kept as they are.

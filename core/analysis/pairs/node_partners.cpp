@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 6> kTails { "_Q4", "_Q8", "_Q2", "_quant"
 bool alike(const Node& a, const Node& b)
 {
     static const std::map<std::string_view, std::string_view> families { { "Gemm", "MatMul" },
-        { "MatMulFpQ4", "MatMul" }, { "QMoE", "MoE" }, { "DynamicQuantizeLSTM", "LSTM" } };
+        { "MatMulFpQ4", "MatMul" }, { "DynamicQuantizeLSTM", "LSTM" } };
     const auto type = [](const Node& node) {
         const std::string t = floatOpType(node);
         const auto it = families.find(t);

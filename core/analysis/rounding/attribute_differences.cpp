@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/attribute_differences.h"
 
+#include "core/graph/domains.h"
 #include "core/match/graph/channel_steps.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
@@ -60,6 +61,14 @@ constexpr std::array kLooked {
     Looked { "kv_num_heads", kNumbers },
     Looked { "linear_before_reset", kNumbers, Missing::Zero },
     Looked { "direction", kNumbers },
+    Looked { "k", kNumbers, Missing::One },
+    Looked { "activation_type", kNumbers },
+    Looked { "activation_alpha", kNumbers, Missing::One },
+    Looked { "activation_beta", kNumbers, Missing::Zero },
+    Looked { "normalize_routing_weights", kNumbers, Missing::Zero },
+    Looked { "swiglu_fusion", kNumbers, Missing::Zero },
+    Looked { "swiglu_limit", kNumbers },
+    Looked { "use_sparse_mixer", kNumbers, Missing::Zero },
     Looked { "mode", kShapes },
     Looked { "coordinate_transformation_mode", kShapes },
     Looked { "nearest_mode", kShapes },
@@ -80,6 +89,7 @@ struct Setting {
     std::vector<double> numbers;
     std::string word;
     bool list = false;
+    std::string_view why = {}; ///< where it is not what the node says
 };
 
 double numberOf(Missing missing) { return missing == Missing::One ? 1 : missing == Missing::MinusOne ? -1 : 0; }
@@ -123,12 +133,21 @@ std::optional<Setting> scaleWithout(const Plan& plan, NodeId id)
     return Setting { { 1 / std::sqrt(double(dims->back().value) / heads) }, {}, false };
 }
 
+/// ONNX Runtime's QMoE takes the Softmax over the chosen experts alone, as normalizing does.
+bool normalizesAlways(const Node& node)
+{
+    constexpr size_t kRouterWeights = 14;
+    return node.is("QMoE", kMicrosoftDomain) && !node.hasInput(kRouterWeights);
+}
+
 std::optional<Setting> settingOf(const Plan& plan, NodeId id, const Looked& looked)
 {
     const Node& node = plan.graph().node(id);
     const std::string name(looked.name);
     if (looked.name == "beta" && node.is("Gemm") && !ownBias(plan, id).valid())
         return std::nullopt; // of what it does not add
+    if (looked.name == "normalize_routing_weights" && normalizesAlways(node))
+        return Setting { { 1 }, {}, false, " (a QMoE without router_weights always has)" };
     if (const auto* i = node.attributes.get<int64_t>(name))
         return Setting { { double(*i) }, {}, false };
     if (const auto* f = node.attributes.get<float>(name))
@@ -143,6 +162,8 @@ std::optional<Setting> settingOf(const Plan& plan, NodeId id, const Looked& look
         return maskValueWithout(floatOpType(node));
     if (looked.name == "scale")
         return scaleWithout(plan, id);
+    if (looked.name == "activation_type" && floatOpType(node) == "MoE")
+        return Setting { {}, "relu", false };
     return std::nullopt;
 }
 
@@ -153,7 +174,8 @@ std::string textOf(const Setting& setting)
     std::vector<std::string> numbers;
     for (const double v : setting.numbers)
         numbers.push_back(fmt::format("{:.4g}", v));
-    return setting.list ? fmt::format("[{}]", fmt::join(numbers, ", ")) : fmt::format("{}", fmt::join(numbers, ""));
+    return setting.list ? fmt::format("[{}]", fmt::join(numbers, ", "))
+                        : fmt::format("{}{}", fmt::join(numbers, ""), setting.why);
 }
 
 class AttributeComparer {

@@ -69,7 +69,7 @@ public:
             return false;
         const auto onCodes = [&](ValueId value) { return value.valid() && isCodes(value); };
         return std::ranges::none_of(node.inputs, onCodes) && std::ranges::none_of(node.outputs, onCodes)
-            && !blockWeight(node, [&](ValueId value) { return m_plan.constant(value); });
+            && blockWeights(node, [&](ValueId value) { return m_plan.constant(value); }).empty();
     }
 
     /// Why the file's node is no unit on codes; nothing where it is one.
@@ -169,6 +169,8 @@ private:
         if (m_format != RecipeFormat::Qdq && multiplies(node.opType) && node.hasInput(1)
             && !m_plan.constant(node.inputs[1]))
             return { FloatCause::Rule, "its second factor is computed, and this form quantizes constant ones" };
+        if (m_format == RecipeFormat::WeightOnly && multiplies(node.opType) && node.hasInput(1))
+            return structure("its constant '" + m_graph.value(node.inputs[1]).name + "' is not quantized");
         return structure(m_plan.constant(value) ? "its constant '" + name + "' is not quantized"
                                                 : "its input '" + name + "' has no quantizer");
     }

@@ -87,6 +87,9 @@ std::optional<double> dominatingNoise(const ComparePair& pair, const Comparison&
         if (made && a.nodeSqnrDb)
             noise = std::min(noise, relativeNoise(a.nodeSqnrDb));
     }
+    for (const WeightRow& other : c.weights) // of a node with several, as experts are
+        if (!other.bias && other.floatNode == row.floatNode && isOtherWeight(other))
+            others += relativeNoise(other.similarity.sqnrDb);
     return noise > others ? std::optional(noise) : std::nullopt;
 }
 
@@ -240,12 +243,17 @@ bool isImbalance(const WeightRow& row, const std::vector<Finding>& found)
             found, [&](const Finding& f) { return f.rule == Rule::ChannelImbalance && f.tensor == row.name; });
 }
 
-/// What the weight's error is of the signal at its node's output.
+/// What the weight's error is of the signal at its node's output: of several weights, in proportion to their errors.
 double costOf(const Comparison& c, const WeightRow& row)
 {
+    double all = 0;
+    for (const WeightRow& other : c.weights)
+        if (!other.bias && other.floatNode == row.floatNode)
+            all += relativeNoise(other.similarity.sqnrDb);
+    const double share = all > 0 ? relativeNoise(row.similarity.sqnrDb) / all : 1;
     for (const ActivationRow& a : c.activations)
         if (row.floatNode.valid() && a.floatNode == row.floatNode && a.noise.weights && a.signalPower.value_or(0) > 0)
-            return *a.noise.weights / *a.signalPower;
+            return share * *a.noise.weights / *a.signalPower;
     return relativeNoise(row.similarity.sqnrDb);
 }
 

@@ -107,6 +107,19 @@ Number madeByWeight(
     return power * productsOf(node, type, weight, outputs) * *input * factor * factor;
 }
 
+/// Nothing comes in: all that the node reads is exact, or constant, and it does what the float model's does.
+bool readsExact(const ComparePair& pair, const Comparison& c, const RowOfValue& rows, NodeId reader)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    return !(c.network && c.network->known() && !c.network->same()) && reader.valid()
+        && std::ranges::all_of(graph.node(reader).inputs, [&](ValueId in) {
+               if (!in.valid() || pair.floatPlan->constant(in))
+                   return true;
+               const auto row = rows.find(in);
+               return row && c.activations[*row].accumulated.exact;
+           });
+}
+
 void moveFromInherited(const Number& made, NoiseSplit& noise)
 {
     if (!noise.inherited)
@@ -138,7 +151,9 @@ void splitWeightNoise(const ComparePair& pair, Comparison& c)
         const auto own = byFloatNode.find(row.floatNode);
         const auto fused = byQuantNode.find(row.quantNode);
         if (row.floatNode.valid() && own != byFloatNode.end())
-            moveFromInherited(own->second, row.noise);
+            moveFromInherited(
+                !own->second && readsExact(pair, c, rows, row.floatNode) ? row.noise.inherited : own->second,
+                row.noise);
         else if (row.quantNode.valid() && fused != byQuantNode.end() && !row.foldedActivation.empty())
             moveFromInherited(fused->second ? Number(*fused->second * kPassedByActivation) : Number(), row.noise);
     }

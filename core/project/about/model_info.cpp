@@ -43,6 +43,9 @@ std::set<ValueId> parameterValues(const Graph& graph)
         } else if (hasStoredScale(node)) {
             add(node, 2);
             add(node, 3);
+        } else if (node.is("QMoE", kMicrosoftDomain)) {
+            for (const int slot : { 3, 6, 9, 11, 12, 13 })
+                add(node, slot);
         }
     }
     // Through nodes that copy or compute them: Identity of a shared scale.
