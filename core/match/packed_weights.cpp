@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace qs {
@@ -78,6 +79,7 @@ struct Slice {
     bool exchanged = false; ///< rows of the one are columns of the other
     size_t axis = 0; ///< of the large one
     int64_t first = 0;
+    bool operator==(const Slice&) const = default;
 };
 
 /// Place in the large matrix of the small one's element i.
@@ -133,13 +135,14 @@ std::vector<uint32_t> placesIn(const Slice& slice, const Shape& small, const Sha
     return places;
 }
 
-void add(const GraphPair& g, const Matrix& f, const Matrix& q, const SameElements& same, std::vector<WeightPair>& pairs)
+void add(const GraphPair& g, const Matrix& f, const Matrix& q, const SameElements& same, MatchMethod method,
+    std::vector<WeightPair>& pairs)
 {
     for (WeightPair& pair : pairElements(g, q.stored, same)) {
         pair.floatValue = f.value;
         pair.floatNode = f.node;
         pair.quantNode = q.node;
-        pair.method = MatchMethod::Numeric;
+        pair.method = method;
         pair.confidence = kSame;
         pairs.push_back(std::move(pair));
     }
@@ -152,20 +155,142 @@ bool mayHold(const Matrix& large, const Matrix& small)
     return a * b < c * d && (a == c || b == d || a == d || b == c);
 }
 
+/// A float matrix in a stored one.
+struct Part {
+    size_t of; ///< place in the list of float matrices
+    Slice slice;
+};
+
+/// Which float matrices the stored ones hold side by side. Where numbers tell it of one of them and not of another one
+/// of the same shape, that one is arranged like it: its codes are others.
+class Arrangements {
+public:
+    Arrangements(const GraphPair& g, const std::vector<Matrix>& floats, const std::vector<Matrix>& stored)
+        : m_floats(floats)
+        , m_stored(stored)
+        , m_held(stored.size())
+        , m_taken(floats.size(), false)
+    {
+        std::map<ValueId, size_t> byInput;
+        for (size_t f = 0; f < floats.size(); ++f) {
+            const Node& node = g.f.graph().node(floats[f].node);
+            const auto [it, added]
+                = byInput.try_emplace(node.hasInput(0) ? node.inputs[0] : ValueId(), m_groups.size());
+            if (added)
+                m_groups.emplace_back();
+            m_groups[it->second].push_back(f);
+        }
+    }
+
+    void hold(size_t q, const Part& part)
+    {
+        m_held[q].push_back(part);
+        m_taken[part.of] = true;
+    }
+
+    /// Calls found(q, part) for what is arranged like another stored matrix.
+    void eachAlike(auto&& found) const
+    {
+        std::vector<bool> done(m_stored.size(), false);
+        for (size_t model = 0; model < m_stored.size(); ++model) {
+            const std::vector<size_t>* group = wholeGroup(model);
+            if (!group)
+                continue;
+            std::vector<size_t> open; // stored matrices of which nothing is known
+            std::vector<const std::vector<size_t>*> free;
+            for (size_t q = 0; q < m_stored.size(); ++q) {
+                if (done[q] || m_stored[q].shape != m_stored[model].shape || wholeGroup(q))
+                    continue;
+                if (m_held[q].empty())
+                    open.push_back(q);
+                else if (const auto* own = restOf(q, model, *group))
+                    done[q] = tell(q, model, *group, *own, found);
+            }
+            for (const auto& other : m_groups)
+                if (sameShapes(other, *group) && std::ranges::none_of(other, [&](size_t f) { return m_taken[f]; }))
+                    free.push_back(&other);
+            for (size_t i = 0; i < open.size() && open.size() == free.size(); ++i) // layer by layer
+                done[open[i]] = tell(open[i], model, *group, *free[i], found);
+        }
+    }
+
+private:
+    /// The matrices that multiply one value and fill a stored matrix; null where it is not filled so.
+    const std::vector<size_t>* wholeGroup(size_t q) const
+    {
+        for (const auto& group : m_groups) {
+            const bool all = group.size() > 1 && group.size() == m_held[q].size()
+                && std::ranges::all_of(group, [&](size_t f) { return sliceOf(q, f) != nullptr; });
+            int64_t elements = 0;
+            for (const size_t f : group)
+                elements += m_floats[f].shape[0] * m_floats[f].shape[1];
+            if (all && elements == m_stored[q].shape[0] * m_stored[q].shape[1])
+                return &group;
+        }
+        return nullptr;
+    }
+
+    const Slice* sliceOf(size_t q, size_t f) const
+    {
+        const auto part = std::ranges::find(m_held[q], f, &Part::of);
+        return part == m_held[q].end() ? nullptr : &part->slice;
+    }
+
+    bool sameShapes(const std::vector<size_t>& a, const std::vector<size_t>& b) const
+    {
+        return std::ranges::equal(a, b, [&](size_t x, size_t y) { return m_floats[x].shape == m_floats[y].shape; });
+    }
+
+    /// The group of which `q` holds some where `model` holds its own; null where there is none, or others are held.
+    const std::vector<size_t>* restOf(size_t q, size_t model, const std::vector<size_t>& group) const
+    {
+        for (const auto& other : m_groups) {
+            if (!sameShapes(other, group))
+                continue;
+            size_t alike = 0;
+            bool free = true;
+            for (size_t i = 0; i < other.size(); ++i)
+                if (const Slice* own = sliceOf(q, other[i]))
+                    alike += *own == *sliceOf(model, group[i]);
+                else
+                    free &= !m_taken[other[i]];
+            if (free && alike == m_held[q].size())
+                return &other;
+        }
+        return nullptr;
+    }
+
+    bool tell(
+        size_t q, size_t model, const std::vector<size_t>& group, const std::vector<size_t>& own, auto&& found) const
+    {
+        for (size_t i = 0; i < own.size(); ++i)
+            if (!sliceOf(q, own[i]))
+                found(q, Part { own[i], *sliceOf(model, group[i]) });
+        return true;
+    }
+
+    const std::vector<Matrix>&m_floats, &m_stored;
+    std::vector<std::vector<Part>> m_held; ///< by stored matrix
+    std::vector<bool> m_taken; ///< by float matrix: some stored one holds it
+    std::vector<std::vector<size_t>> m_groups; ///< float matrices by the value that they multiply, in order
+};
+
 } // namespace
 
 std::vector<WeightPair> packedWeightPairs(const GraphPair& g, const std::vector<WeightPair>& known)
 {
     std::vector<WeightPair> pairs;
     auto floats = floatMatrices(g, known), stored = storedMatrices(g, known);
+    Arrangements arrangements(g, floats, stored);
     const auto valued = [&](Matrix& f, Matrix& q) {
         if (f.values.empty())
             f.values = toFloats(*g.f.plan().constant(f.value));
         if (q.values.empty())
             q.values = operandValues(g, q.value, q.stored);
     };
-    for (Matrix& f : floats)
-        for (Matrix& q : stored) {
+    for (size_t n = 0; n < floats.size(); ++n)
+        for (size_t k = 0; k < stored.size(); ++k) {
+            Matrix &f = floats[n], &q = stored[k];
             const bool packedThere = mayHold(q, f), packedHere = mayHold(f, q);
             if (stopAsked() || (!packedThere && !packedHere))
                 continue;
@@ -178,10 +303,17 @@ std::vector<WeightPair> packedWeightPairs(const GraphPair& g, const std::vector<
                 same.operand = placesIn(*slice, f.shape, q.shape);
             else
                 same.floats = placesIn(*slice, q.shape, f.shape);
-            add(g, f, q, same, pairs);
-            if (packedThere)
+            add(g, f, q, same, MatchMethod::Numeric, pairs);
+            if (packedThere) {
+                arrangements.hold(k, { n, *slice });
                 break;
+            }
         }
+    arrangements.eachAlike([&](size_t q, const Part& part) {
+        const Matrix& f = floats[part.of];
+        const SameElements same { f.shape, false, {}, placesIn(part.slice, f.shape, stored[q].shape) };
+        add(g, f, stored[q], same, MatchMethod::Topology, pairs);
+    });
     return pairs;
 }
 

@@ -7,8 +7,8 @@
 namespace qs {
 
 /// Pairs matrices that one file keeps as one and the other in several (query, key and value packed side by side), by
-/// their numbers: slices of the larger one against the smaller ones. `known`: pairs found otherwise, whose constants
-/// are left alone.
+/// their numbers: slices of the larger one against the smaller ones. One whose numbers are others is paired like
+/// another of its shape in that file. `known`: pairs found otherwise, whose constants are left alone.
 std::vector<WeightPair> packedWeightPairs(const GraphPair& g, const std::vector<WeightPair>& known);
 
 } // namespace qs
