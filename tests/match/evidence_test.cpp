@@ -2,6 +2,7 @@
 #include "core/match/confidence.h"
 #include "core/match/evidence/sketch_index.h"
 #include "core/match/evidence/value_evidence.h"
+#include "core/tensor/convert.h"
 #include "tests/match/chains.h"
 
 #include <QtTest>
@@ -25,6 +26,7 @@ private slots:
     void indexFindsAllThatIsNear();
     void indexLooksAtFew();
     void verdicts();
+    void valuesBelowHalfPrecision();
     void valuesOfAnotherBias();
     void sizesAreEqual();
     void namesThatLieAreRefused();
@@ -215,6 +217,24 @@ void EvidenceTests::verdicts()
     const ValueEvidence apart(f.graph(), floats, { { u, sketchOf(x) }, { v, sketchOf(w) } }, kExact);
     QCOMPARE(apart.verdict(f.value("b"), v), Verdict::Unknown);
     QCOMPARE(apart.verdict(f.value("a"), v), Verdict::Unknown);
+}
+
+/// Most of a sharp Softmax is zero in float16.
+void EvidenceTests::valuesBelowHalfPrecision()
+{
+    std::vector<float> x, other;
+    for (int i = 0; i < 150; ++i) {
+        x.push_back(std::exp(-0.2f * float(i)));
+        other.push_back(x.back() * (i % 2 == 0 ? 0.5f : 1.5f));
+    }
+    std::vector<float> rounded;
+    for (const float v : x)
+        rounded.push_back(float16ToFloat(floatToFloat16(v)));
+    const ValueSketch half = sketchOf(rounded);
+    QVERIFY(!sketchOf(x).isFarFrom(half) && !half.isFarFrom(sketchOf(x)));
+    QVERIFY2(sketchOf(x).distance(half) < 0.03, qPrintable(QString::number(sketchOf(x).distance(half))));
+    QVERIFY(sketchOf(x).distance(sketchOf(other)) > 0.1);
+    QVERIFY(sketchOf(scaled(x, 1e-9f)).usual() > 0); // all of it: small, and something all the same
 }
 
 void EvidenceTests::valuesOfAnotherBias()

@@ -17,6 +17,9 @@ constexpr double kFar = 0.5;
 /// Which of them a file takes says nothing, and they would hide the scores that count, which are no larger than this.
 constexpr float kMasked = -5e3f;
 constexpr double kLargestScore = 100;
+/// The least that float16 can tell from zero: what is smaller, as most of a sharp Softmax, is zero in one file alone,
+/// and says nothing of what is usual.
+constexpr float kLeastOfHalf = 0x1p-24f;
 
 /// Places without a period, which a stride would have in common with the tensor's axes.
 int64_t placeOf(int64_t i, int64_t count)
@@ -61,9 +64,12 @@ void ValueSketch::scale(double factor, double zero)
 
 namespace {
 
-/// 0 where there are none.
+/// Of those that float16 has, if any are; 0 where there are none.
 double median(std::vector<float> sizes)
 {
+    const auto isTiny = [](float size) { return size < kLeastOfHalf; };
+    if (!std::ranges::all_of(sizes, isTiny))
+        std::erase_if(sizes, isTiny);
     if (sizes.empty())
         return 0;
     std::ranges::nth_element(sizes, sizes.begin() + ptrdiff_t(sizes.size() / 2));

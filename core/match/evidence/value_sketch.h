@@ -24,7 +24,7 @@ public:
     const std::vector<int64_t>& counts() const { return m_counts; }
     /// Those that are looked at, of all samples.
     const std::vector<float>& elements() const { return m_elements; }
-    /// Median size of the elements that are neither zero nor masked scores.
+    /// Median size of the elements that are neither zero, in float16 either, nor masked scores.
     double usual() const { return m_usual; }
     /// A score that a mask takes out, or such an element of the mask.
     bool isMasked(size_t i) const;
