@@ -95,9 +95,10 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
         run.x += begin;
         run.y += begin;
         run.p = whole.p ? whole.p + begin : nullptr;
-        const size_t rowLength = m.pairs[index].scoreRows && !shape.empty() ? size_t(shape.back()) : 0;
+        const bool masked = m.pairs[index].scoreRows || m.pairs[index].addedMask;
+        const size_t rowLength = masked && !shape.empty() ? size_t(shape.back()) : 0;
         if (params.scale.size() <= 1 && rowLength > 0 && run.n % rowLength == 0)
-            meter.addScores(run, rowLength);
+            meter.addScores(run, rowLength, m.pairs[index].addedMask);
         else if (params.scale.size() > 1)
             meter.addChannels(run, params, begin, shape.empty() ? 1 : size_t(shape[axis]), inner);
         else
@@ -124,7 +125,7 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
     double scaleSquare = 0;
     const QuantParams params = pairParams(plan, q, scaleSquare);
-    const bool plain = params.scale.size() > 1 || plan.scoreRows || xt.shape() != yt.shape();
+    const bool plain = params.scale.size() > 1 || plan.scoreRows || plan.addedMask || xt.shape() != yt.shape();
     const Layout order = plain ? Layout::Plain : yt.layout();
     Tensor keepX, keepY, keepP;
     PairRun whole;

@@ -111,7 +111,7 @@ void PairMeter::countAll(const PairRun& run)
     }
 }
 
-void PairMeter::addScores(const PairRun& run, size_t rowLength)
+void PairMeter::addScores(const PairRun& run, size_t rowLength, bool mask)
 {
     const size_t rows = std::max<size_t>(1, kBlock / rowLength) * rowLength;
     const size_t stride = (run.n / kInheritedElements) | 1;
@@ -123,14 +123,14 @@ void PairMeter::addScores(const PairRun& run, size_t rowLength)
         part.y += begin;
         part.p = run.p ? run.p + begin : nullptr;
         part.error = nullptr;
-        addUnmasked(part, rowLength, kept);
+        addUnmasked(part, rowLength, mask, kept);
         if (m_histograms && part.p && part.quantizer)
             countInherited(part, begin, stride);
     }
     countAll(run);
 }
 
-void PairMeter::addUnmasked(const PairRun& rows, size_t rowLength, std::vector<float>& kept)
+void PairMeter::addUnmasked(const PairRun& rows, size_t rowLength, bool mask, std::vector<float>& kept)
 {
     kept.resize(3 * rows.n);
     float *const x = kept.data(), *const y = x + rows.n, *const p = y + rows.n;
@@ -139,7 +139,7 @@ void PairMeter::addUnmasked(const PairRun& rows, size_t rowLength, std::vector<f
         const size_t length = std::min(rowLength, rows.n - row);
         const ScoreRow scores({ rows.x + row, length }, { rows.y + row, length });
         for (size_t i = row; i < row + length; ++i) {
-            if (scores.isMasked(rows.x[i], rows.y[i])) {
+            if (mask ? isMasking(rows.x[i]) && isMasking(rows.y[i]) : scores.isMasked(rows.x[i], rows.y[i])) {
                 addRange(rows, i);
                 continue;
             }

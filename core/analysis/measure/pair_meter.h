@@ -36,13 +36,13 @@ public:
     /// quantizers from `params` where the run has one.
     void addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner);
     /// Whole rows of scores before a Softmax: masked ones are left out of the sums, though not of ranges and
-    /// histograms.
-    void addScores(const PairRun& run, size_t rowLength);
+    /// histograms. `mask`: of what is added to scores.
+    void addScores(const PairRun& run, size_t rowLength, bool mask);
 
 private:
     PairRun blockOf(const PairRun& run, size_t begin) const;
     void countAll(const PairRun& run);
-    void addUnmasked(const PairRun& rows, size_t rowLength, std::vector<float>& kept);
+    void addUnmasked(const PairRun& rows, size_t rowLength, bool mask, std::vector<float>& kept);
     void addRange(const PairRun& run, size_t i);
     void count(const PairRun& block, bool known);
     /// Of elements that are multiples of `stride` in the whole run, whose element `begin` is the block's first.

@@ -55,6 +55,32 @@ bool isReadByRows(const Plan& plan, ValueId value)
     });
 }
 
+bool isAddedToScores(const Plan& plan, ValueId value)
+{
+    constexpr size_t kMost = 16; // values
+    const Graph& graph = plan.graph();
+    std::vector<ValueId> front { value };
+    bool added = false;
+    for (size_t i = 0; i < front.size(); ++i) {
+        if (i == kMost || graph.isOutput(front[i]))
+            return false;
+        for (const Use& use : graph.value(front[i]).uses) {
+            const Node& node = graph.node(use.node);
+            if (!node.hasOutput(0))
+                return false;
+            if (node.is("Add") && isReadByRows(plan, node.outputs[0]))
+                added = true;
+            else if (use.slot == 0 && (movesElements(node) || node.is("Cast")))
+                front.push_back(node.outputs[0]);
+            else
+                return false;
+        }
+    }
+    return added;
+}
+
+bool isMasking(float x) { return x < kLowestScore; }
+
 ScoreRow::ScoreRow(std::span<const float> x, std::span<const float> y)
     : m_whole(largestOf(x) < kLowestScore)
     , m_zeroX(largestOf(x) - kZeroDistance)

@@ -26,6 +26,12 @@ std::optional<double> lowestUnmasked(const Histogram& scores);
 /// rows of it.
 bool isReadByRows(const Plan& plan, ValueId value);
 
+/// Whether a value is only added to scores that Softmax nodes read by rows: a mask.
+bool isAddedToScores(const Plan& plan, ValueId value);
+
+/// An element of such a mask that lets no score through, however low these are. -1e4, -65504 and -3.4e38 do the same.
+bool isMasking(float x);
+
 /// One row of scores before a Softmax, in the float model and the quantized one.
 class ScoreRow {
 public:

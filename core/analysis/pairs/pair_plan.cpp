@@ -97,6 +97,8 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
         }
         plan.maskedScores = mayBeMasked(pair, plan);
         plan.scoreRows = isReadByRows(*pair.floatPlan, plan.x);
+        plan.addedMask
+            = !plan.pair.quantizer && !plan.beforeRounding.valid() && isAddedToScores(*pair.floatPlan, plan.x);
         plans.push_back(std::move(plan));
     }
     return plans;

@@ -32,6 +32,7 @@ struct PairPlan {
     NodeId lostNode; ///< that node of the float model
     /// Only Softmax reads x, and the range is wide enough for a mask: where that ends is looked for in the histograms.
     bool maskedScores = false;
+    bool addedMask = false; ///< x is only added to such scores, and y has no quantizer: what masks in both is the same
     bool scoreRows = false; ///< only Softmax reads x, in rows along its last axis: masked elements count for nothing
 };
 

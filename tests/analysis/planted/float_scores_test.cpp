@@ -90,6 +90,35 @@ private slots:
         QVERIFY(rowOf(c, "a").floatRange->first < -9900);
     }
 
+    void addedMasks_data()
+    {
+        QTest::addColumn<float>("own");
+        QTest::addColumn<float>("other");
+        QTest::addColumn<bool>("same");
+        QTest::newRow("lowest of either type") << std::numeric_limits<float>::lowest() << -65504.f << true;
+        QTest::newRow("endless") << -1e4f << -std::numeric_limits<float>::infinity() << true;
+        QTest::newRow("near, and nearer") << -20.f << -10.f << false;
+        QTest::newRow("lets through") << -1e4f << -10.f << false;
+    }
+    /// A mask that is computed, and added: what masks in both files is the same.
+    void addedMasks()
+    {
+        QFETCH(const float, own);
+        QFETCH(const float, other);
+        QFETCH(const bool, same);
+        const auto network = [](float mask) {
+            SmallModel m("m");
+            m.input("x", { 2, kPlaces, kPlaces }).constant("lowest", Tensor::scalar(mask));
+            m.constant("zero", Tensor::scalar(0.f)).constant("few", Tensor::scalar(-0.5f));
+            m.node("Less", { "x", "few" }, { "c" });
+            m.node("Where", { "c", "lowest", "zero" }, { "w" }).node("Add", { "x", "w" }, { "a" });
+            return m.node("Softmax", { "a" }, { "y" }).output("y").finish();
+        };
+        const Comparison c = compared(network(own), network(other), samples());
+        QCOMPARE(rowOf(c, "w").accumulated.exact, same);
+        QCOMPARE(rowOf(c, "y").accumulated.exact, same);
+    }
+
     /// Rows of padding hold nothing but masks.
     void wholeRows()
     {
