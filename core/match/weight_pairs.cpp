@@ -55,6 +55,8 @@ std::vector<WeightOperand> weightOperands(const GraphPair& g, NodeId f, NodeId q
 std::optional<bool> readsExchanged(const GraphPair& g, NodeId f, NodeId q, size_t slot)
 {
     const Node &a = g.f.graph().node(f), &b = g.q.graph().node(q);
+    if (b.is("QMoE", kMicrosoftDomain))
+        return false; // as MoE
     const auto rowsA = outputsInRows(a.opType, floatOpType(a), a.attributes, slot);
     const auto rowsB = outputsInRows(b.opType, floatOpType(b), b.attributes, slot);
     return rowsA && rowsB ? std::optional(*rowsA != *rowsB) : std::nullopt;
@@ -121,14 +123,10 @@ private:
             const ValueId value = fn.inputs[constantSlot(fn, operand.floatSlot)];
             const Tensor* a = m_g.f.plan().constant(value);
             const auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, operand.quantValue) : std::nullopt;
-            const bool sameLayout
-                = m_g.q.graph().node(q).is("QMoE", kMicrosoftDomain); // as MoE, where it is square too
             if (stored && elementCount(stored->shape) == a->count())
                 pairWeight(value, f, q, *stored,
                     { a->shape(),
-                        !sameLayout
-                            && isExchanged(
-                                m_g, *a, operand.quantValue, *stored, readsExchanged(m_g, f, q, operand.floatSlot)),
+                        isExchanged(m_g, *a, operand.quantValue, *stored, readsExchanged(m_g, f, q, operand.floatSlot)),
                         {}, {} });
         }
     }
