@@ -2,17 +2,126 @@
 #include "core/analysis/tasks/token_inputs.h"
 
 #include "core/base/text/lower_case.h"
+#include "core/base/text/name_words.h"
 #include "core/data/implied_inputs.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
 #include <string>
+#include <string_view>
 
 namespace qs {
 
 namespace {
 
 bool has(const std::string& name, std::string_view part) { return name.find(part) != std::string::npos; }
+
+/// Inputs of a node that keep their places in its result; a product keeps those of its first factor.
+size_t placedInputs(const Node& node)
+{
+    constexpr std::array<std::string_view, 18> kNone { "Shape", "Size", "ConstantOfShape", "Range", "RandomNormal",
+        "RandomUniform", "NonZero", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And", "Or",
+        "IsNaN", "IsInf", "Trilu" };
+    constexpr std::array<std::string_view, 11> kAll { "Add", "Sub", "Mul", "Div", "Pow", "Where", "Concat", "Sum",
+        "Max", "Min", "Mean" };
+    constexpr std::array<std::string_view, 4> kTwo { "Gather", "SkipLayerNormalization",
+        "SkipSimplifiedLayerNormalization", "GatherBlockQuantized" };
+    if (std::ranges::find(kNone, node.opType) != kNone.end())
+        return 0;
+    if (std::ranges::find(kAll, node.opType) != kAll.end())
+        return node.inputs.size();
+    return std::min<size_t>(node.inputs.size(), std::ranges::find(kTwo, node.opType) != kTwo.end() ? 2 : 1);
+}
+
+/// Inputs of the graph from which each position of the output is made through what keeps positions apart: not those
+/// that other positions look up alone, as keys and values of attention, nor what only tells masks and sizes.
+std::set<ValueId> inputsByPosition(const Plan& plan, ValueId output)
+{
+    const Graph& graph = plan.graph();
+    std::set<ValueId> seen { output }, found;
+    std::vector<ValueId> left { output };
+    while (!left.empty()) {
+        const ValueId value = left.back();
+        left.pop_back();
+        const NodeId maker = graph.value(value).producer;
+        if (!maker.valid()) {
+            if (std::ranges::find(graph.inputs(), value) != graph.inputs().end())
+                found.insert(value);
+            continue;
+        }
+        const Node& node = graph.node(maker);
+        size_t end = placedInputs(node), begin = 0;
+        // A table on the left of a product, as a stored weight, has no positions.
+        if (end == 1 && node.inputs.size() > 1 && node.inputs[0].valid() && plan.constant(node.inputs[0]))
+            end = ++begin + 1;
+        for (size_t i = begin; i < std::min(end, node.inputs.size()); ++i)
+            if (node.inputs[i].valid() && !plan.constant(node.inputs[i]) && seen.insert(node.inputs[i]).second)
+                left.push_back(node.inputs[i]);
+    }
+    return found;
+}
+
+/// Words of a name that tell whose tokens or mask it is.
+std::vector<std::string> ownWords(const std::string& name)
+{
+    constexpr std::array<std::string_view, 12> kUsual { "input", "inputs", "ids", "id", "token", "tokens", "attention",
+        "mask", "padding", "key", "text", "prompt" };
+    std::vector<std::string> words = nameWords(name);
+    std::erase_if(words,
+        [&](const std::string& word) { return word.empty() || std::ranges::find(kUsual, word) != kUsual.end(); });
+    return words;
+}
+
+/// The one in the list, where it is one.
+std::optional<size_t> only(const std::vector<size_t>& list)
+{
+    return list.size() == 1 ? std::optional(list[0]) : std::nullopt;
+}
+
+/// Which of them the output goes on with: by what its positions are made of, else by name.
+std::optional<size_t> readText(const Plan& plan, ValueId output, const std::vector<size_t>& tokens)
+{
+    const Graph& graph = plan.graph();
+    const std::set<ValueId> placed = inputsByPosition(plan, output);
+    std::vector<size_t> reached, named;
+    for (const size_t i : tokens)
+        if (placed.contains(graph.inputs()[i]))
+            reached.push_back(i);
+    // Positions that reals are given for, as embedded words, are no tokens' that stand beside them.
+    if (reached.empty() && std::ranges::any_of(placed, [&](ValueId id) { return isFloat(plan.facts().of(id).dtype); }))
+        return std::nullopt;
+    const std::vector<size_t>& left = reached.empty() ? tokens : reached;
+    if (const auto one = only(left))
+        return one;
+    const auto choose = [&](std::string_view part) {
+        named.clear();
+        std::ranges::copy_if(left, std::back_inserter(named),
+            [&](size_t i) { return has(lowerCase(graph.value(graph.inputs()[i]).name), part); });
+        return only(named);
+    };
+    const auto decoders = choose("decoder");
+    return decoders ? decoders : choose("ids");
+}
+
+/// The mask of this text; where there is one text alone, the only mask that is not said to be another's.
+std::optional<size_t> maskOf(const Graph& graph, size_t ids, const std::vector<size_t>& masks, bool oneText)
+{
+    const std::vector<std::string> words = ownWords(graph.value(graph.inputs()[ids]).name);
+    for (const size_t i : masks)
+        if (ownWords(graph.value(graph.inputs()[i]).name) == words)
+            return i;
+    const auto tells
+        = [](const std::string& word) { return word == "decoder" || word == "encoder" || word == "cross"; };
+    if (!oneText || std::ranges::any_of(words, tells))
+        return std::nullopt;
+    for (const size_t i : masks)
+        if (std::ranges::none_of(ownWords(graph.value(graph.inputs()[i]).name), tells))
+            return i;
+    return std::nullopt;
+}
 
 } // namespace
 
@@ -22,9 +131,7 @@ std::optional<TokenInputs> tokenInputs(const Plan& plan, ValueId output)
     if (!dims || dims->size() != 3)
         return std::nullopt;
     const Graph& graph = plan.graph();
-    std::optional<size_t> ids;
-    bool named = false; // "input_ids" before any other integers
-    TokenInputs found;
+    std::vector<size_t> tokens, masks;
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
         const ValueId id = graph.inputs()[i];
         const auto& fact = plan.facts().of(id);
@@ -33,17 +140,15 @@ std::optional<TokenInputs> tokenInputs(const Plan& plan, ValueId output)
         const std::string name = lowerCase(graph.value(id).name);
         if (has(name, "token_type") || has(name, "segment"))
             return std::nullopt;
-        if (has(name, "mask") && !found.mask)
-            found.mask = i;
-        else if (holdsTokens({ name, fact.dtype, fact.dims }) && (!ids || (has(name, "ids") && !named))) {
-            ids = i;
-            named = has(name, "ids");
-        }
+        if (has(name, "mask"))
+            masks.push_back(i);
+        else if (holdsTokens({ name, fact.dtype, fact.dims }))
+            tokens.push_back(i);
     }
+    const auto ids = tokens.empty() ? std::nullopt : readText(plan, output, tokens);
     if (!ids)
         return std::nullopt;
-    found.ids = *ids;
-    return found;
+    return TokenInputs { *ids, maskOf(graph, *ids, masks, tokens.size() == 1) };
 }
 
 std::vector<PromptTokens> promptTokens(

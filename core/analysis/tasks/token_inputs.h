@@ -19,8 +19,10 @@ struct TokenInputs {
     bool operator==(const TokenInputs&) const = default;
 };
 
-/// The inputs that hold tokens, where an output [batch, positions, vocabulary] stands beside them; nothing for other
-/// outputs, and for models that read two kinds of segments, which guess words that are hidden and not the next one.
+/// The inputs that hold tokens, where an output [batch, positions, vocabulary] stands beside them: of several texts, as
+/// an encoder and a decoder read them, the one that the output's positions are made of. Nothing for other outputs,
+/// where it is not clear which text this is, and for models that read two kinds of segments, which guess words that are
+/// hidden and not the next one.
 std::optional<TokenInputs> tokenInputs(const Plan& plan, ValueId output);
 
 /// One sample's tokens.

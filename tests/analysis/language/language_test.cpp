@@ -47,6 +47,8 @@ class LanguageTests : public QObject {
 private slots:
     void tokensAreFound_data();
     void tokensAreFound();
+    void textOfADecoder_data();
+    void textOfADecoder();
     void promptsOfAFeed();
     void numbersAgainstNaive_data();
     void numbersAgainstNaive();
@@ -81,6 +83,76 @@ void LanguageTests::tokensAreFound()
         QCOMPARE(inputs->ids, size_t(0));
         QCOMPARE(inputs->mask, std::optional<size_t>(1));
     }
+}
+
+void LanguageTests::textOfADecoder_data()
+{
+    QTest::addColumn<QStringList>("encoder"); // its input and mask
+    QTest::addColumn<QStringList>("decoder");
+    QTest::addColumn<bool>("found");
+    QTest::addColumn<bool>("masked");
+    QTest::newRow("two texts with masks")
+        << QStringList { "input_ids", "attention_mask" }
+        << QStringList { "decoder_input_ids", "decoder_attention_mask" } << true << true;
+    QTest::newRow("two texts, one mask") << QStringList { "input_ids", "attention_mask" }
+                                         << QStringList { "decoder_input_ids" } << true << false;
+    QTest::newRow("the decoder has the usual name") << QStringList { "encoder_input_ids", "encoder_attention_mask" }
+                                                    << QStringList { "input_ids" } << true << false;
+    QTest::newRow("names that tell nothing")
+        << QStringList { "src", "src_mask" } << QStringList { "tgt", "tgt_mask" } << true << true;
+    QTest::newRow("sounds and a text") << QStringList { "features", "attention_mask" }
+                                       << QStringList { "decoder_input_ids" } << true << false;
+    QTest::newRow("states and a text") << QStringList { "encoder_hidden_states", "encoder_attention_mask" }
+                                       << QStringList { "input_ids" } << true << false;
+    QTest::newRow("states and a text with a mask") << QStringList { "encoder_hidden_states", "encoder_attention_mask" }
+                                                   << QStringList { "input_ids", "attention_mask" } << true << true;
+    QTest::newRow("embedded words") << QStringList { "input_ids", "attention_mask" }
+                                    << QStringList { "decoder_inputs_embeds" } << false << false;
+}
+
+/// Of two texts the one that the scores stand beside, by what they are made of.
+void LanguageTests::textOfADecoder()
+{
+    QFETCH(const QStringList, encoder);
+    QFETCH(const QStringList, decoder);
+    QFETCH(const bool, found);
+    QFETCH(const bool, masked);
+    constexpr int64_t kWidth = 4;
+    SmallModel model("language");
+    const auto read = [&](const QStringList& names, const std::string& made) {
+        const std::string first = names[0].toStdString();
+        const bool reals = first.find("features") != std::string::npos || first.find("states") != std::string::npos
+            || first.find("embeds") != std::string::npos;
+        if (reals)
+            model.input(first, { 1, kPositions, kWidth }).node("Neg", { first }, { made });
+        else
+            model.input(first, { 1, kPositions }, DType::Int64)
+                .constant(made + "_table", Tensor::of<float>({ kWords, kWidth }, std::vector<float>(28, 1.f)))
+                .node("Gather", { made + "_table", first }, { made });
+        if (names.size() > 1)
+            model.input(names[1].toStdString(), { 1, kPositions }, DType::Int64)
+                .node("Cast", { names[1].toStdString() }, { made + "_ones" }, { { "to", int64_t(1) } });
+    };
+    read(encoder, "states");
+    read(decoder, "words");
+    model.node("Transpose", { "states" }, { "keys" }, { { "perm", std::vector<int64_t> { 0, 2, 1 } } })
+        .node("MatMul", { "words", "keys" }, { "scores" })
+        .node("Softmax", { "scores" }, { "shares" })
+        .node("MatMul", { "shares", "states" }, { "looked" })
+        .node("Add", { "words", "looked" }, { "sum" })
+        .constant("head", Tensor::of<float>({ kWidth, kWords }, std::vector<float>(28, 1.f)))
+        .node("MatMul", { "sum", "head" }, { "logits" })
+        .output("logits");
+    const Prepared made = model.finish();
+    const auto inputs = tokenInputs(*made.plan, made.plan->graph().outputs()[0]);
+    QCOMPARE(inputs.has_value(), found);
+    if (!found)
+        return;
+    const auto nameOf = [&](size_t i) { return made.plan->graph().value(made.plan->graph().inputs()[i]).name; };
+    QCOMPARE(nameOf(inputs->ids), decoder[0].toStdString());
+    QCOMPARE(inputs->mask.has_value(), masked);
+    if (masked)
+        QCOMPARE(nameOf(*inputs->mask), decoder[1].toStdString());
 }
 
 void LanguageTests::promptsOfAFeed()
