@@ -3,6 +3,7 @@
 
 #include "core/analysis/measure/moved_factors.h"
 #include "core/analysis/measure/weight_change.h"
+#include "core/analysis/measure/weight_order.h"
 #include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/ids.h"
@@ -49,6 +50,7 @@ struct WeightRow {
     Number mostStepsOff; ///< of these, the furthest one; integers
     std::optional<WeightChange> change; ///< where elements are, and one simple change explains them
     std::optional<OtherRows> otherRows; ///< where they are those of a few rows or columns alone
+    std::optional<WeightOrder> order; ///< where it is another weight, and one of the float model's explains it
     size_t lostScales = 0; ///< that are zero for elements which are none
     size_t lostChannels = 0; ///< with such a scale
     std::optional<ChannelFactors> factors; ///< where elements are, and factors of channels explain them

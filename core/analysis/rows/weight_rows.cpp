@@ -93,6 +93,28 @@ void fillLostScales(std::span<const float> x, const QuantParams& params, const W
     row.lostChannels = size_t(std::ranges::count(lostChannels, true));
 }
 
+/// Whose elements the weight has, where they are not its own and no change of these explains them.
+void fillOrder(const Tensor& codes, const QuantParams& params, const WeightPair& wp, const Tensor& weight,
+    std::span<const float> y, const WeightGrid& grid, double room, WeightRow& row)
+{
+    constexpr size_t kTold = 8; // rows
+    const auto x = weight.data<float>();
+    const RoundedWeight stored(y, row.shape, params, grid, room);
+    if (row.otherRows)
+        row.otherRows->from = stored.linesOf(
+            x, row.otherRows->axis, std::span(row.otherRows->rows).first(std::min(row.otherRows->rows.size(), kTold)));
+    if (row.bias || row.change || row.otherRows || !isOtherWeight(row))
+        return;
+    if (const auto turned = withExchangedHalves(codes, params)) {
+        const std::vector<float> there = storedElements(*turned, params, wp);
+        if (RoundedWeight(there, row.shape, params, grid, room).holds(x)) {
+            row.order = WeightOrder { WeightOrder::Kind::Pairs };
+            return;
+        }
+    }
+    row.order = stored.orderOf(x);
+}
+
 /// Numbers that need the scale of each element; `params`: as stored.
 void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const WeightPair& wp, const Tensor& weight,
     std::span<const float> y, double signal, WeightRow& row)
@@ -114,6 +136,7 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
             row.mostStepsOff = numbers.mostStepsOff;
         row.change = weightChange(weight.data<float>(), y, params, grid, room);
         row.otherRows = otherRows(weight.data<float>(), y, row.shape, params, grid, room);
+        fillOrder(codes, params, wp, weight, y, grid, room, row);
     }
     if (isOtherWeight(row))
         row.factors = row.bias
@@ -186,6 +209,32 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
     return *made;
 }
 
+/// Weights that have nothing in common with the float model's may be those of another layer.
+void findStrangers(const ComparePair& pair, const FoldedConstants& folded, std::vector<WeightRow>& rows)
+{
+    constexpr double kInCommonDb = 6;
+    const auto& weights = pair.alignment->weights;
+    for (size_t i = 0; i < weights.size(); ++i) {
+        WeightRow& row = rows[i];
+        if (row.bias || row.part || row.change || row.order || row.otherRows || !isOtherWeight(row)
+            || row.similarity.sqnrDb.value_or(0) >= kInCommonDb)
+            continue;
+        const QuantParams& params = pair.quantView->quantizers()[weights[i].quantizer].params;
+        const Tensor& codes = *storedCodes(*pair.quantPlan, pair.quantView->quantizers()[weights[i].quantizer]);
+        const std::vector<float> y = storedElements(codes, params, weights[i]);
+        const WeightGrid grid(codes.shape(), params, weights[i], row.shape);
+        for (size_t k = 0; k < weights.size() && !row.order; ++k) {
+            if (rows[k].bias || rows[k].part || weights[k].floatValue == weights[i].floatValue
+                || rows[k].shape != row.shape)
+                continue;
+            const Tensor other = floatElements(*folded.of(weights[k]), weights[k]);
+            if (RoundedWeight(y, row.shape, params, grid, roomOfTypes(other.data<float>(), params))
+                    .holds(other.data<float>()))
+                row.order = WeightOrder { WeightOrder::Kind::Another, 0, 0, {}, rows[k].node, rows[k].name };
+        }
+    }
+}
+
 void markEqualized(const Graph& graph, std::vector<WeightRow>& rows)
 {
     if (std::ranges::none_of(rows, [](const WeightRow& row) { return !row.bias && row.factors; }))
@@ -216,6 +265,7 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     });
     if (cancel.cancelled())
         return rows;
+    findStrangers(pair, folded, rows);
     markEqualized(pair.floatPlan->graph(), rows);
     for (const BodyPair& body : bodyPairs(pair)) {
         const FoldedConstants own(body.pair.floatPlan);

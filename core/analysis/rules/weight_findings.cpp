@@ -190,18 +190,72 @@ Finding quantizedTwice(const ComparePair& pair, const Comparison& c, size_t inde
 
 constexpr size_t kRowsTold = 8;
 
+std::string lineName(const Shape& shape, size_t axis)
+{
+    return shape.size() > 2 ? "channel" : axis == 0 ? "row" : "column";
+}
+
 /// "Its rows 3 and 7 of 512 are other ones"
 std::string otherRowsText(const OtherRows& other, const Shape& shape)
 {
     std::vector<int64_t> told(
         other.rows.begin(), other.rows.begin() + ptrdiff_t(std::min(other.rows.size(), kRowsTold)));
-    return fmt::format("Its {}{} {}{} of {} (axis {}) {}, all others are rounded well.",
-        shape.size() > 2      ? "channel"
-            : other.axis == 0 ? "row"
-                              : "column",
+    std::vector<std::string> holding;
+    for (size_t i = 0; i < other.from.size(); ++i)
+        if (other.from[i])
+            holding.push_back(fmt::format("{} holds the float model's {}", other.rows[i], *other.from[i]));
+    return fmt::format("Its {}{} {}{} of {} (axis {}) {}, all others are rounded well.{}", lineName(shape, other.axis),
         other.rows.size() == 1 ? "" : "s", fmt::join(told, ", "), other.rows.size() > kRowsTold ? " ..." : "",
         shape[other.axis], other.axis,
-        other.rows.size() == 1 ? "is not the float model's" : "are not the float model's");
+        other.rows.size() == 1 ? "is not the float model's" : "are not the float model's",
+        holding.empty() ? "" : fmt::format(" Of these {}.", fmt::join(holding, ", ")));
+}
+
+/// "12 ... 15 hold 20 ... 23, 16 holds 3": lines that have another's elements, in runs.
+std::string movedLinesText(const std::vector<int64_t>& from)
+{
+    constexpr size_t kRuns = 4;
+    std::vector<std::string> runs;
+    const auto size = int64_t(from.size());
+    for (int64_t first = 0; first < size && runs.size() <= kRuns;) {
+        const auto at = [&](int64_t i) { return from[size_t(i)]; };
+        int64_t end = first + 1;
+        const int64_t step = end < size ? at(end) - at(first) : 0;
+        while (end < size && std::abs(step) == 1 && at(end) - at(end - 1) == step)
+            ++end;
+        if (step == 1 && at(first) == first) {
+            first = end; // these stand where they belong
+            continue;
+        }
+        if (end == first + 1 && at(first) != first)
+            runs.push_back(fmt::format("{} holds {}", first, at(first)));
+        else if (end > first + 1)
+            runs.push_back(fmt::format("{} ... {} hold {} ... {}", first, end - 1, at(first), at(end - 1)));
+        first = end;
+    }
+    const bool more = runs.size() > kRuns;
+    if (more)
+        runs.resize(kRuns);
+    return fmt::format("{}{}", fmt::join(runs, ", "), more ? " ..." : "");
+}
+
+/// Whose elements a weight has.
+std::string orderText(const WeightOrder& order, const Shape& shape)
+{
+    switch (order.kind) {
+    case WeightOrder::Kind::Transposed:
+        return fmt::format(
+            "it holds the float model's weight transposed: with two axes exchanged it has {:.1f} dB", order.sqnrDb);
+    case WeightOrder::Kind::Pairs:
+        return "with neighbouring codes exchanged in pairs they are the float model's, rounded: the halves of each "
+               "byte are swapped";
+    case WeightOrder::Kind::Lines:
+        return fmt::format("its {}s (axis {}) are the float model's, rounded, in another order: {}",
+            lineName(shape, order.axis), order.axis, movedLinesText(order.from));
+    case WeightOrder::Kind::Another:
+        break;
+    }
+    return fmt::format("they are those of {} ({}), rounded", order.node, order.name);
 }
 
 /// What is wrong with a weight that is another one.
@@ -216,6 +270,7 @@ std::string otherWeightText(const WeightRow& row, bool elements, bool unrelated)
     return fmt::format("{} of the elements are off by more than half a step without being clipped: {}.",
         percentText(*row.offByMoreThanHalfStep),
         row.change      ? changeText(*row.change)
+            : row.order ? orderText(*row.order, row.shape)
             : unrelated ? "other weights, or a scale or axis that is not theirs"
                         : "retrained (quantization-aware), equalized or other weights");
 }
@@ -302,7 +357,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         // Equalization gives most channels factors, too.
         const bool meant
             = row.change && row.change->kind == WeightChange::Kind::Factors && row.change->part > kMostElements;
-        const bool damaged = elements || (row.change && !meant);
+        const bool damaged = elements || (row.change && !meant) || row.order;
         f.cause = elements ? row.name : damaged ? "changed" : meant ? "factors" : unrelated ? "unrelated" : "retrained";
         if (elements)
             f.title = row.node + " has damaged weights";
@@ -319,6 +374,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             f.remedy = "Quantize these weights anew from the float model's, and find out what changed them.";
             f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
         }
+        if (row.order && row.order->kind == WeightOrder::Kind::Transposed)
+            f.title = row.node + " holds the float model's weight transposed";
         found.push_back(std::move(f));
     }
     blameFew(c, found);
