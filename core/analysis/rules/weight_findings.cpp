@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rules/findings.h"
 
+#include "core/match/graph/canonical.h"
+#include "core/match/stored_operand.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 #include "core/tensor/largest_scale.h"
 
 #include <fmt/format.h>
@@ -329,6 +332,60 @@ void tellEqualized(const Comparison& c, std::vector<Finding>& found)
 
 } // namespace
 
+namespace {
+
+/// One weight of the float model, perhaps read transposed by one of both.
+bool isOneWeight(const Tensor* a, const Tensor* b)
+{
+    if (a == b || !a || !b || a->count() != b->count())
+        return a == b && a;
+    const std::vector<float> x = toFloats(*a), y = toFloats(*b);
+    if (x == y)
+        return true;
+    if (a->rank() != 2 || b->rank() != 2 || a->dim(0) != b->dim(1))
+        return false;
+    for (size_t i = 0; i < x.size(); ++i)
+        if (x[i] != y[exchangedPlace(a->shape(), i)])
+            return false;
+    return true;
+}
+
+/// Another reader of the same codes, for which they are the float model's, where that has one weight for both.
+const WeightRow* rightReader(const ComparePair& pair, const Comparison& c, const WeightRow& row)
+{
+    const auto codesOf
+        = [&](const WeightRow& w) { return storedCodes(*pair.quantPlan, pair.quantView->quantizers()[w.quantizer]); };
+    const Tensor* const own = row.floatValue.valid() ? codesOf(row) : nullptr; // bodies have views of their own
+    for (const WeightRow& other : c.weights) {
+        const bool right = !other.bias && other.offByMoreThanHalfStep && *other.offByMoreThanHalfStep <= 0;
+        if (!own || !right || !other.floatValue.valid() || other.quantizer == row.quantizer || other.lostScales > 0)
+            continue;
+        const Tensor* const codes = codesOf(other);
+        if (codes && codes->dtype() == own->dtype() && codes->count() == own->count()
+            && std::ranges::equal(codes->bytes(), own->bytes())
+            && isOneWeight(pair.floatPlan->constant(row.floatValue), pair.floatPlan->constant(other.floatValue)))
+            return &other;
+    }
+    return nullptr;
+}
+
+/// What of a reader is wrong where the codes are right elsewhere.
+void tellRightReader(const WeightRow& row, const WeightRow& right, Finding& f)
+{
+    const bool scales = row.params.scale != right.params.scale;
+    const bool zeros = row.params.zeroPoint != right.params.zeroPoint || row.params.zeroRest != right.params.zeroRest;
+    const std::string what = scales && zeros ? "scales and zero points" : zeros ? "zero points" : "scales";
+    f.severity = Severity::Error;
+    f.cause = "reader";
+    f.title = fmt::format("{} reads its weights with wrong {}", row.node, what);
+    f.summary += fmt::format(
+        " {} reads the same codes with other {}, and there they are the float model's.", right.node, what);
+    f.remedy = fmt::format("Give this node the {} of {}, or quantize these weights anew.", what, right.node);
+    f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+}
+
+} // namespace
+
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     if (isChangedByRecipe(pair))
@@ -376,6 +433,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         }
         if (row.order && row.order->kind == WeightOrder::Kind::Transposed)
             f.title = row.node + " holds the float model's weight transposed";
+        if (const WeightRow* right = rightReader(pair, c, row))
+            tellRightReader(row, *right, f);
         found.push_back(std::move(f));
     }
     blameFew(c, found);
