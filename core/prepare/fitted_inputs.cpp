@@ -12,6 +12,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kFewestAxes = 3, kMostAxes = 5; ///< samples, channels, and one to three axes of places
+constexpr const char* kGivenScale = "_given_scale"; ///< what its name ends with
 constexpr int64_t kFirstQuantize = 10; ///< opset
 /// What moves elements, be they codes or reals.
 constexpr std::array kMoves { "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity" };
@@ -112,7 +113,7 @@ std::optional<Tensor> codeOf(DType type, int32_t value)
 
 void makeCodes(GraphDraft& draft, const ReadCodes& read, const Tensor& zero, FittedInput& fitted)
 {
-    const std::string scale = freeName(draft, fitted.name + "_given_scale");
+    const std::string scale = freeName(draft, fitted.name + kGivenScale);
     const std::string zeroPoint = freeName(draft, fitted.name + "_given_zero_point");
     draft.setConstant(scale, Tensor::scalar(read.params->scale[0]));
     draft.setConstant(zeroPoint, zero);
@@ -190,6 +191,17 @@ std::optional<FittedInput> fitInput(
         return std::nullopt;
     draft.types[input] = std::move(type);
     return fitted;
+}
+
+ValueId codesTaken(const Graph& graph, ValueId input)
+{
+    const std::string scale = graph.value(input).name + kGivenScale;
+    for (const Use& use : graph.value(input).uses)
+        if (use.node.valid())
+            if (const Node& node = graph.node(use.node); node.opType == "QuantizeLinear" && use.slot == 0
+                && node.hasInput(1) && graph.value(node.inputs[1]).name.starts_with(scale))
+                return node.outputs[0];
+    return input;
 }
 
 std::optional<FittedInput> fitOutput(GraphDraft& draft, const std::string& output, const Dims& own, const Dims& wanted)

@@ -28,6 +28,8 @@ std::vector<int64_t> channelOrder(const Dims& given, const Dims& taken);
 /// is not needed, or where the graph does not tell the codes. `view`: of the draft's source.
 std::optional<FittedInput> fitInput(
     GraphDraft& draft, const QuantView& view, const std::string& input, const ValueType& given);
+/// What makes codes of an input that fitInput() had take floats: the codes that the file takes; else the input.
+ValueId codesTaken(const Graph& graph, ValueId input);
 /// Puts a Transpose before an output whose sizes are `own`, so that it has the axes of `wanted`.
 std::optional<FittedInput> fitOutput(GraphDraft& draft, const std::string& output, const Dims& own, const Dims& wanted);
 /// The draft takes and gives again what the file does.

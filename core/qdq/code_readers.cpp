@@ -3,7 +3,9 @@
 
 #include "core/qdq/quant_scan.h"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace qs {
 
@@ -54,6 +56,110 @@ std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& cons
         }
     }
     return found;
+}
+
+namespace {
+
+bool movesCodes(const Node& node) { return movesElements(node) || node.is("Concat") || node.is("Identity"); }
+
+/// Whoever makes the codes, behind nodes that only move them.
+std::optional<uint32_t> writerOf(const Graph& graph, const QuantView& view, ValueId codes, int depth)
+{
+    constexpr int kDeepest = 16;
+    const auto q = view.ofQuantized(codes);
+    if (q && view.quantizers()[*q].quantize.valid() && view.quantizers()[*q].codes == codes)
+        return q;
+    const NodeId producer = graph.value(codes).producer;
+    if (!producer.valid() || depth > kDeepest || !movesCodes(graph.node(producer)))
+        return std::nullopt;
+    for (const ValueId in : graph.node(producer).inputs)
+        if (const auto found = in.valid() ? writerOf(graph, view, in, depth + 1) : std::nullopt)
+            return found;
+    return std::nullopt;
+}
+
+QuantParams ofChannel(const QuantParams& p, size_t channel)
+{
+    const size_t s = std::min(channel, p.scale.size() - 1);
+    return { p.dtype, { p.scale[s] }, { s < p.zeroPoint.size() ? p.zeroPoint[s] : 0 }, {} };
+}
+
+/// The channel whose numbers are furthest apart; nothing where all are alike.
+std::optional<size_t> oddestChannel(const QuantParams& a, const QuantParams& b)
+{
+    const size_t channels = std::max(a.scale.size(), b.scale.size());
+    if (std::min(a.scale.size(), b.scale.size()) != channels && !a.perTensor() && !b.perTensor())
+        return std::nullopt; // they lie along other axes
+    std::optional<size_t> oddest;
+    double most = 0;
+    for (size_t c = 0; c < channels; ++c) {
+        const QuantParams x = ofChannel(a, c), y = ofChannel(b, c);
+        if (sameNumbers(x, y) || x.scale[0] == 0)
+            continue;
+        const double off = std::fabs(double(y.scale[0]) / double(x.scale[0]) - 1)
+            + std::fabs(double(x.zeroPoint[0]) - double(y.zeroPoint[0])) / 256;
+        if (!oddest || off > most) {
+            oddest = c;
+            most = off;
+        }
+    }
+    return oddest;
+}
+
+/// Looks at all that reads codes, behind nodes that only move them.
+class ReturnReaders {
+public:
+    ReturnReaders(const QuantScan& scan, const QuantView& view, uint32_t writer)
+        : m_scan(scan)
+        , m_writer(writer)
+        , m_written(view.quantizers()[writer].params)
+    {
+    }
+    void follow(ValueId codes)
+    {
+        for (const Use& use : m_scan.graph.value(codes).uses) {
+            if (!use.node.valid() || !m_seen.insert(use.node).second)
+                continue;
+            const Node& node = m_scan.graph.node(use.node);
+            if (movesCodes(node) && !node.outputs.empty() && (use.slot == 0 || node.is("Concat")))
+                follow(node.outputs[0]);
+            for (const CodeOperand& in : readOperands(node))
+                if (size_t(in.codes) == use.slot)
+                    look(use.node, in);
+        }
+    }
+    std::vector<OddReturn> found;
+
+private:
+    void look(NodeId id, const CodeOperand& in)
+    {
+        QuantParams read;
+        if (!readParams(m_scan, m_scan.graph.node(id), in.scale, in.zeroPoint, m_written.dtype, read))
+            return;
+        if (const auto channel = oddestChannel(m_written, read))
+            found.push_back({ id, m_writer, ofChannel(m_written, *channel), ofChannel(read, *channel), *channel,
+                std::max(m_written.scale.size(), read.scale.size()) });
+    }
+
+    const QuantScan& m_scan;
+    uint32_t m_writer;
+    const QuantParams& m_written;
+    std::set<NodeId> m_seen;
+};
+
+} // namespace
+
+std::vector<OddReturn> oddReturns(
+    const Graph& graph, const ConstantLookup& constants, const QuantView& view, ValueId output, ValueId input)
+{
+    const auto writer = writerOf(graph, view, output, 0);
+    if (!writer || view.quantizers()[*writer].dynamic || view.quantizers()[*writer].params.scale.empty()
+        || view.quantizers()[*writer].params.blockSize != 0)
+        return {};
+    const QuantScan scan(graph, constants);
+    ReturnReaders readers(scan, view, *writer);
+    readers.follow(input);
+    return std::move(readers.found);
 }
 
 } // namespace qs

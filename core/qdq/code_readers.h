@@ -18,4 +18,16 @@ struct OddReader {
 /// constants alone. Equal numbers in another tensor are equal. Only scales per tensor are told.
 std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& constants, const QuantView& view);
 
+/// A node that takes codes which a step of a loop gets back for other numbers than the step before wrote them for.
+struct OddReturn {
+    NodeId reader; ///< DequantizeLinear or an operator on codes
+    uint32_t quantizer = 0; ///< the writer: index in the QuantView
+    QuantParams written, read; ///< of the one channel that is furthest off
+    size_t channel = 0, channels = 1; ///< that one, and how many have a scale of their own
+};
+
+/// Those that read `input`, which `output` becomes, by constants alone; also where nodes between only move codes.
+std::vector<OddReturn> oddReturns(
+    const Graph& graph, const ConstantLookup& constants, const QuantView& view, ValueId output, ValueId input);
+
 } // namespace qs

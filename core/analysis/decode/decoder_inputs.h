@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/decode/cache_pairs.h"
 #include "core/analysis/decode/prompt_inputs.h"
+#include "core/analysis/pairs/cache_pairs.h"
 
 #include <utility>
 #include <vector>

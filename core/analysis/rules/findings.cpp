@@ -72,6 +72,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findJoins(pair, c, found);
     findBrokenPairs(pair, c, found);
     findOddReaders(pair, c, found);
+    findMisreadCaches(pair, c, found);
     if (!pair.quantizedReference) { // whose data are cut already, or not yet
         findInputMismatch(pair, c, found);
         findRangeTooSmall(pair, c, found);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/cache_pairs.h"
 #include "core/analysis/pairs/node_partners.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
+#include "core/prepare/fitted_inputs.h"
 #include "core/qdq/code_readers.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
@@ -144,7 +146,52 @@ std::optional<size_t> rowWrittenBy(const ComparePair& pair, const Comparison& c,
     return other;
 }
 
+Finding misreadCache(const ComparePair& pair, const Comparison& c, const std::pair<std::string, std::string>& names,
+    const OddReturn& odd)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const Quantizer& q = pair.quantView->quantizers()[odd.quantizer];
+    const auto row = rowWrittenBy(pair, c, odd.quantizer);
+    const std::string &reader = graph.node(odd.reader).name, &writer = graph.node(q.quantize).name;
+    Finding f = makeFinding(Rule::WrongZeroPoint, names.first);
+    f.node = row ? c.activations[*row].node : writer;
+    f.tensor = row ? c.activations[*row].name : names.first;
+    f.activation = row;
+    f.cause = "cache";
+    f.title = fmt::format("The cache {} is read back otherwise than it is written", names.first);
+    const Number noise = misreadNoise(odd.written, odd.read, row ? c.activations[*row].signalPower : std::nullopt);
+    const double db = noise && *noise > 0 ? 0.0 - 10 * std::log10(*noise) : kMisreadDb;
+    f.severity = db < kMisreadDb ? Severity::Error : db > kHarmlessDb ? Severity::Note : Severity::Warning;
+    f.rank = noise.value_or(0);
+    f.summary = fmt::format("{} writes {} with {}{}, and {} reads {}, which it becomes for the next tokens, with {}: a "
+                            "code may stand for a value {:.3g} steps away. A prompt without a past does not show it.",
+        writer, names.first, paramsText(odd.written),
+        odd.channels > 1 ? fmt::format(" in channel {} of {}", odd.channel, odd.channels) : std::string(), reader,
+        names.second, paramsText(odd.read), stepsOff(odd.written, odd.read));
+    f.evidence = { { "reader", std::nullopt, reader, {} }, evidence("written_scale", odd.written.scale[0]),
+        evidence("read_scale", odd.read.scale[0]), evidence("written_zero_point", odd.written.zeroPoint[0]),
+        evidence("read_zero_point", odd.read.zeroPoint[0]), evidence("steps", stepsOff(odd.written, odd.read)) };
+    if (noise && *noise > 0)
+        f.evidence.push_back(evidence("read_sqnr_db", db, "dB"));
+    f.remedy = fmt::format("Give {} the scale and zero point of {}.", reader, writer);
+    return f;
+}
+
 } // namespace
+
+void findMisreadCaches(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const auto constants = [&](ValueId id) { return pair.quantPlan->constant(id); };
+    for (const auto& names : cachePairs(graph, true)) {
+        if (!saysItIsCache(names.first) && !saysItIsCache(names.second))
+            continue;
+        const ValueId past = codesTaken(graph, graph.findValue(names.second));
+        const auto odd = oddReturns(graph, constants, *pair.quantView, graph.findValue(names.first), past);
+        if (!odd.empty())
+            found.push_back(misreadCache(pair, c, names, odd[0]));
+    }
+}
 
 void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {

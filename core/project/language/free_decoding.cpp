@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/language/free_decoding.h"
 
-#include "core/analysis/decode/cache_pairs.h"
 #include "core/analysis/decode/prompt_inputs.h"
+#include "core/analysis/pairs/cache_pairs.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/project/language/end_tokens.h"
 #include "core/project/language/language_output.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Language models that go on with their own tokens: which caches belong together, and where two of them part, against a
 // naive computation in double.
-#include "core/analysis/decode/cache_pairs.h"
 #include "core/analysis/decode/continued_prompt.h"
 #include "core/analysis/decode/free_decoding.h"
 #include "core/analysis/decode/prompt_inputs.h"
+#include "core/analysis/pairs/cache_pairs.h"
 #include "core/base/issue_text.h"
 #include "core/tensor/convert.h"
 #include "tests/support/small_decoder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/decode/cache_pairs.h"
+#include "core/analysis/pairs/cache_pairs.h"
 
 #include "core/base/text/name_words.h"
 
@@ -43,7 +43,15 @@ bool canBeCache(const ValueType& type)
 
 } // namespace
 
-CarryNames cachePairs(const Graph& graph)
+bool saysItIsCache(const std::string& name)
+{
+    constexpr std::array<std::string_view, 14> kWords { "past", "pasts", "present", "presents", "cache", "caches", "kv",
+        "key", "keys", "value", "values", "state", "states", "memory" };
+    return std::ranges::any_of(
+        nameWords(name), [&](const std::string& word) { return std::ranges::find(kWords, word) != kWords.end(); });
+}
+
+CarryNames cachePairs(const Graph& graph, bool anyType)
 {
     CarryNames pairs;
     for (const ValueId in : graph.inputs()) {
@@ -54,7 +62,7 @@ CarryNames cachePairs(const Graph& graph)
         std::vector<std::string> found;
         for (const ValueId out : graph.outputs())
             if (const Value& output = graph.value(out); output.name != input.name
-                && (output.type.dtype == input.type.dtype || output.type.dtype == DType::Undefined)
+                && (anyType || output.type.dtype == input.type.dtype || output.type.dtype == DType::Undefined)
                 && cacheName(output.name) == name)
                 found.push_back(output.name);
         if (found.size() == 1)
