@@ -112,7 +112,7 @@ private:
         const auto& lowered = m_g.q.plan().step(pq).lowered;
         if (real.valid())
             m_pairs.push_back({ f, real, MatchMethod::Unit, confidence, std::nullopt, NodeId() });
-        else if (lowered && lowered->offersUnrounded)
+        else if (lowered && lowered->offersUnrounded && m_g.q.graph().node(pq).outputs.size() == 1)
             m_pairs.push_back({ f, m_root, MatchMethod::Unit, confidence, std::nullopt, pq });
     }
 

@@ -53,6 +53,51 @@ test::Prepared layer(int64_t bits, bool perChannel)
         .finish();
 }
 
+/// What is wrong with the scales of the keys.
+enum class Scales { Fit, Small, Large, Moved, Exchanged };
+
+/// The same with keys whose channels differ and values that are larger than any key; a scale for each channel.
+test::Prepared unevenLayer(int64_t bits, Scales scales)
+{
+    std::mt19937 random(3);
+    test::SmallModel model({});
+    model.input("x", { 1, kTokens, kWidth });
+    const auto size = [](size_t channel) { return std::exp2(float(channel * 7 % 16) / 4 - 2); };
+    for (const std::string part : { "q", "k", "v" }) {
+        const Tensor even = test::normalFloats(random, { kWidth, kWidth }, 0.5f);
+        std::vector<float> weight(even.data<float>().begin(), even.data<float>().end());
+        for (size_t i = 0; i < weight.size(); ++i)
+            weight[i] *= part == "k" ? size(i % kWidth) : part == "v" ? 16.0f : 1.0f;
+        model.constant("w" + part, Tensor::of<float>({ kWidth, kWidth }, weight))
+            .node("MatMul", { "x", "w" + part }, { part });
+    }
+    model.constant("last", Tensor::of<int32_t>({ 1 }, { kTokens - 1 }));
+    model.constant("total", Tensor::scalar(int32_t(kTokens)));
+    std::vector<test::SmallModel::Attribute> attributes { { "num_heads", kHeads }, { "kv_num_heads", kHeads } };
+    std::vector<std::string> inputs { "q", "k", "v", "", "", "last", "total" };
+    if (bits) {
+        const float step = bits == 8 ? 0.0175f : 0.32f;
+        const float factor = scales == Scales::Small ? 0.25f : scales == Scales::Large ? 20.0f : 1.0f;
+        std::vector<float> keys(kWidth), values(kWidth, 16 * step);
+        for (size_t i = 0; i < keys.size(); ++i)
+            keys[i] = step * factor * size(scales == Scales::Moved ? (i + 11) % kWidth : i);
+        if (scales == Scales::Exchanged)
+            keys.swap(values);
+        model.constant("k_scale", Tensor::of<float>({ 1, kHeads, 1, kSize }, keys));
+        model.constant("v_scale", Tensor::of<float>({ 1, kHeads, 1, kSize }, values));
+        inputs.insert(inputs.end(), { "", "", "", "", "", "k_scale", "v_scale" });
+        const std::string mode = "PER_CHANNEL";
+        attributes.insert(
+            attributes.end(), { { "k_quant_type", mode }, { "v_quant_type", mode }, { "kv_cache_bit_width", bits } });
+    }
+    return model
+        .node("GroupQueryAttention", inputs, { "y", "present.0.key", "present.0.value" }, attributes, "com.microsoft")
+        .output("y")
+        .output("present.0.key")
+        .output("present.0.value")
+        .finish();
+}
+
 /// A model that does nothing but take a past of `width`.
 Graph reader(int64_t width)
 {
@@ -81,6 +126,8 @@ class ComparedCachesTests : public QObject {
 private slots:
     void codesAreComparedAsNumbers_data();
     void codesAreComparedAsNumbers();
+    void scalesThatDoNotFitAreNamed_data();
+    void scalesThatDoNotFitAreNamed();
     void emptyPastsFitAnyWidth();
 
 private:
@@ -134,6 +181,63 @@ void ComparedCachesTests::codesAreComparedAsNumbers()
         QVERIFY(tensor != c.activations.end() && tensor->accumulated.sqnrDb.has_value());
         QCOMPARE(*tensor->accumulated.sqnrDb, db);
     }
+}
+
+void ComparedCachesTests::scalesThatDoNotFitAreNamed_data()
+{
+    QTest::addColumn<int>("bits");
+    QTest::addColumn<Scales>("scales");
+    QTest::addColumn<QString>("rule");
+    QTest::addColumn<QString>("cause");
+    for (const int bits : { 8, 4 }) {
+        QTest::addRow("%d bits, fit", bits) << bits << Scales::Fit << ""
+                                            << "";
+        QTest::addRow("%d bits, small", bits) << bits << Scales::Small << "range_too_small"
+                                              << "They are about 0.2";
+        QTest::addRow("%d bits, moved", bits) << bits << Scales::Moved << "range_too_"
+                                              << "Moved by ";
+        QTest::addRow("%d bits, exchanged", bits) << bits << Scales::Exchanged << "range_too_large"
+                                                  << "Those of present.0.value would fit, and these would fit there";
+    }
+    QTest::addRow("8 bits, large") << 8 << Scales::Large << "range_too_large"
+                                   << "They are about 2";
+}
+
+void ComparedCachesTests::scalesThatDoNotFitAreNamed()
+{
+    QFETCH(int, bits);
+    QFETCH(Scales, scales);
+    QFETCH(QString, rule);
+    QFETCH(QString, cause);
+    Inputs inputs;
+    inputs.floatPath = write("float.onnx", unevenLayer(0, scales));
+    inputs.quantPath = write("quantized.onnx", unevenLayer(bits, scales));
+    inputs.data.spec = "random:16:1";
+    inputs.threads = 1;
+    const auto made = buildSnapshot(inputs, nullptr, {}, {});
+    QVERIFY2(made.ok(), made.ok() ? "" : issueText(made.issue()).c_str());
+    const Comparison& c = *(*made)->comparison;
+    const auto row = std::ranges::find(c.activations, "present.0.key", &ActivationRow::name);
+    QVERIFY(row != c.activations.end() && row->noise.rounding && row->noise.clipping && row->noise.inherited);
+    const double all = *row->accumulated.rmse * *row->accumulated.rmse; // all that goes in is the float model's
+    QVERIFY(std::abs(*row->noise.inherited) < 1e-3 * all);
+    if (scales == Scales::Small || scales == Scales::Fit)
+        QCOMPARE(*row->noise.clipping > *row->noise.rounding, scales == Scales::Small);
+    const auto found = std::ranges::find_if(c.findings, [](const Finding& f) {
+        return f.tensor == "present.0.key" && (f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge);
+    });
+    QVERIFY(std::ranges::none_of(c.findings, [](const Finding& f) { // which recipes mend
+        return f.rule == Rule::Outliers && f.tensor.starts_with("present");
+    }));
+    if (rule.isEmpty()) {
+        QVERIFY2(found == c.findings.end(), found == c.findings.end() ? "" : found->summary.c_str());
+        return;
+    }
+    QVERIFY(found != c.findings.end());
+    QCOMPARE(QString::fromUtf8(ruleId(found->rule).data()).left(rule.size()), rule);
+    QVERIFY2(found->summary.find(cause.toStdString()) != std::string::npos, found->summary.c_str());
+    QVERIFY(found->severity != Severity::Note);
+    QVERIFY2(found->remedy.find("k_scale") != std::string::npos, found->remedy.c_str());
 }
 
 /// Caches of 4 bits are half as wide as those of floats; a past that holds something has to fit.

@@ -27,7 +27,7 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
         for (ValueId id : { p.p, p.codes, p.dynamicScale, p.dynamicZero })
             if (id.valid() && !pair.quantPlan->constant(id))
                 q.values.push_back(id);
-        for (NodeId id : { p.unrounded, p.beforeRounding })
+        for (NodeId id : { p.unrounded, p.beforeRounding, p.cache ? p.cache->node : NodeId() })
             if (id.valid())
                 q.unrounded.push_back(id);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/lockstep.h"
 
+#include "core/analysis/lockstep/cache_channels.h"
 #include "core/analysis/lockstep/node_alone.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/base/rounding.h"
@@ -124,8 +125,9 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
         return {};
     const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
     double scaleSquare = 0;
-    const QuantParams params = pairParams(plan, q, scaleSquare);
-    const bool plain = params.scale.size() > 1 || plan.scoreRows || plan.addedMask || xt.shape() != yt.shape();
+    QuantParams params = pairParams(plan, q, scaleSquare);
+    const bool plain
+        = params.scale.size() > 1 || plan.cache || plan.scoreRows || plan.addedMask || xt.shape() != yt.shape();
     const Layout order = plain ? Layout::Plain : yt.layout();
     Tensor keepX, keepY, keepP;
     PairRun whole;
@@ -137,6 +139,9 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
         whole.p = asFloats(q.get(plan.p), order, nullptr, m_p, keepP);
     else if (unrounded.valid())
         whole.p = asFloats(unrounded, order, nullptr, m_p, keepP);
+    std::optional<CacheChannels> cache;
+    if (plan.cache)
+        cache.emplace(q.unrounded(plan.cache->node), plan.cache->values, xt, yt, params, whole);
     // Counts merge in any order: what another worker holds is not waited for.
     PairShared& shared = *m.shared[index];
     std::unique_lock lock(shared.mutex, std::try_to_lock);
@@ -146,7 +151,8 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
                                                                                   : &own;
     const Tensor codes = plan.codes.valid() ? q.get(plan.codes) : Tensor();
     const bool yIsCodes = isDequantized(yt, codes, params);
-    measureSamples(index, feed, xt.shape(), params, whole, histograms, { !m.knownFloats[index], !yIsCodes });
+    measureSamples(index, feed, cache ? cache->shape() : xt.shape(), params, whole, histograms,
+        { !m.knownFloats[index], !yIsCodes });
     std::bitset<256> seen = lock ? shared.codes : std::bitset<256>();
     countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params, seen);
     if (!lock) {
@@ -154,6 +160,8 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
         shared.histograms.merge(own);
     }
     shared.codes |= seen;
+    if (cache)
+        mergePeaks(cache->peaks(), shared.cachePeaks);
     if (shared.shape.empty())
         shared.shape = xt.shape();
     lock.unlock();

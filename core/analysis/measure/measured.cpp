@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/measured.h"
 
+#include <algorithm>
+
 namespace qs {
+
+void mergePeaks(const std::vector<float>& more, std::vector<float>& peaks)
+{
+    peaks.resize(std::max(peaks.size(), more.size()), 0.0f);
+    for (size_t i = 0; i < more.size(); ++i)
+        peaks[i] = std::max(peaks[i], more[i]);
+}
 
 void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
 {

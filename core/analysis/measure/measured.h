@@ -25,10 +25,14 @@ struct PairShared {
     PairHistograms histograms;
     std::bitset<256> codes;
     Shape shape;
+    std::vector<float> cachePeaks; ///< of caches kept as codes: the largest |x| by scale
 };
 
 /// The class by an output that holds no scores, or has several positions a sample.
 inline constexpr int64_t kNoScores = -1;
+
+/// The larger of each.
+void mergePeaks(const std::vector<float>& more, std::vector<float>& peaks);
 
 /// Sums by pair and sample, over one stretch of the samples; sample numbers within count from its first.
 struct Measured {

@@ -87,6 +87,7 @@ void writeShared(const PairShared& shared, ByteWriter& out)
         codes[i] = shared.codes[i];
     out.numbers(codes);
     out.numbers(shared.shape);
+    out.numbers(shared.cachePeaks);
 }
 
 void mergeShared(ByteReader& in, bool earliest, PairShared& shared)
@@ -102,6 +103,7 @@ void mergeShared(ByteReader& in, bool earliest, PairShared& shared)
     const auto shape = in.numbers<int64_t>();
     if (!shape.empty() && (shared.shape.empty() || earliest))
         shared.shape = Shape(shape.begin(), shape.end());
+    mergePeaks(in.numbers<float>(), shared.cachePeaks);
 }
 
 void mergeParts(ByteReader& in, const std::vector<std::unique_ptr<SharedCounts>>& whole)

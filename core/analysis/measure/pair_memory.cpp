@@ -211,6 +211,7 @@ void RememberedPairs::take(size_t pair, const PairStatistics& known)
     shared.histograms = known.histograms;
     shared.codes = known.codes;
     shared.shape = known.shape;
+    shared.cachePeaks = known.cachePeaks;
 }
 
 void RememberedPairs::takeOutput(size_t output, const PairStatistics& known)
@@ -246,6 +247,7 @@ void RememberedPairs::keep()
         now->histograms = m.shared[i]->histograms;
         now->codes = m.shared[i]->codes;
         now->shape = m.shared[i]->shape;
+        now->cachePeaks = m.shared[i]->cachePeaks;
         if (m_floats[i] && !m.knownFloats[i]) {
             auto floats = std::make_shared<PairStatistics>();
             floats->histograms.x = now->histograms.x;

@@ -22,6 +22,7 @@ struct PairStatistics {
     PairHistograms histograms;
     std::bitset<256> codes;
     Shape shape;
+    std::vector<float> cachePeaks;
     std::vector<int64_t> floatClass, quantClass; ///< of outputs, by sample
     std::vector<double> floatMargin, quantMargin; ///< the same
     std::vector<ScoreSums> scores; ///< the same

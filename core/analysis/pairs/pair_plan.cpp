@@ -5,6 +5,7 @@
 #include "core/analysis/pairs/masked_values.h"
 #include "core/graph/own_domain.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 
@@ -43,6 +44,25 @@ void findBefore(const Plan& plan, const Quantizer& q, PairPlan& pair)
                   : qlinearSignature(plan.graph().node(q.quantize)) && step.lowered && step.lowered->offersUnrounded)
         pair.unrounded = q.quantize;
     pair.ownQuantizer = pair.p.valid() || pair.unrounded.valid();
+}
+
+/// Codes of a cache of which all is known.
+void findCache(const Plan& plan, const Quantizer& q, PairPlan& pair)
+{
+    const NodeId reader = q.dequantized.valid() ? plan.graph().value(q.dequantized).producer : NodeId();
+    if (!reader.valid() || pair.y != q.dequantized || !plan.graph().node(reader).is(kDequantizeCache, kOwnDomain)
+        || !q.quantize.valid())
+        return;
+    const Node &node = plan.graph().node(reader), &attention = plan.graph().node(q.quantize);
+    const Tensor* scale = plan.constant(node.inputs[1]);
+    const auto& step = plan.step(q.quantize);
+    if (!scale || !isFloat(scale->dtype()) || !step.lowered || !step.lowered->offersUnrounded)
+        return;
+    pair.cache = CodedCache { q.quantize, attention.outputs.size() > 2 && attention.outputs[2] == q.codes };
+    pair.params = {};
+    pair.params.dtype = node.attributes.integer("bits", 8) == 4 ? DType::Int4 : DType::Int8;
+    pair.params.scale = toFloats(*scale);
+    pair.ownQuantizer = true;
 }
 
 bool mayBeMasked(const ComparePair& pair, const PairPlan& plan)
@@ -84,6 +104,7 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
                 plan.dynamicZero = q.zeroPointValue;
             }
             findBefore(*pair.quantPlan, q, plan);
+            findCache(*pair.quantPlan, q, plan);
             if (dtypeBits(q.params.dtype) == 8 && isInteger(q.params.dtype) && q.codes.valid()
                 && !pair.quantPlan->constant(q.codes))
                 plan.codes = q.codes;

@@ -12,6 +12,12 @@
 
 namespace qs {
 
+/// What an attention keeps as codes: the node offers keys, and behind them values, as they are before.
+struct CodedCache {
+    NodeId node;
+    bool values = false; ///< else keys
+};
+
 /// A pair with everything that measuring it needs, looked up once.
 struct PairPlan {
     ValuePair pair;
@@ -23,6 +29,8 @@ struct PairPlan {
     ValueId codes; ///< integer codes to count; invalid = none
     ValueId dynamicScale, dynamicZero; ///< computed parameters of a dynamic quantizer
     QuantParams params; ///< empty scales when dynamic or without
+    /// y is a cache that was codes: `params` has one scale, or one for each head and channel and no axis.
+    std::optional<CodedCache> cache {};
     bool ownQuantizer = false; ///< y is made by a quantizer whose input is p
     PairActivation activation;
     std::string activationName; ///< "Relu", "Clip", ""

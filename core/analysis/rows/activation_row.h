@@ -70,6 +70,7 @@ struct ActivationRow {
     std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample
     Histogram floatHistogram, quantHistogram, errorHistogram, beforeHistogram; ///< x, y, y - x, a(p)
     std::optional<OtherNumbers> other; ///< of the second quantized model
+    std::vector<float> cachePeaks {}; ///< of a cache kept as codes: the largest |x| by scale of `params`; else empty
     InheritedBins inherited; ///< a(p) - x by a(p), of some elements; empty without a static per-tensor quantizer
 };
 

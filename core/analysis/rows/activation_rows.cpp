@@ -256,6 +256,7 @@ void fillShared(const PairPlan& plan, PairShared& shared, ActivationRow& row)
 {
     const std::lock_guard lock(shared.mutex);
     row.shape = shared.shape;
+    row.cachePeaks = shared.cachePeaks;
     row.floatHistogram = shared.histograms.x;
     row.quantHistogram = shared.histograms.y;
     row.errorHistogram = shared.histograms.error;
@@ -308,7 +309,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         if (t.sums.count > 0) {
             fillOwnQuantizer(plan, t.sums, row);
             fillParameters(plan, t.scaleSquare, row);
-            if (row.quantizer && isInteger(row.params.dtype)) // steps of floats do not follow the range
+            if (row.quantizer && !plan.cache && isInteger(row.params.dtype)) // steps of floats do not follow the range
                 fillOwnRanges(m, i, t.sums, row);
         }
         fillLost(plan, row);

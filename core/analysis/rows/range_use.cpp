@@ -24,7 +24,10 @@ double widthWithZero(const std::pair<double, double>& range)
     return std::max(range.second, 0.0) - std::min(range.first, 0.0);
 }
 
-bool hasOwnRange(const ActivationRow& row) { return row.range && row.floatRange && row.localSqnrDb && row.idealSqnrDb; }
+bool hasOwnRange(const ActivationRow& row)
+{
+    return row.range && row.floatRange && row.localSqnrDb && row.idealSqnrDb && row.cachePeaks.empty();
+}
 
 std::optional<std::pair<double, double>> passedRange(const ActivationRow& row)
 {

@@ -77,6 +77,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
         findInputMismatch(pair, c, found);
         findRangeTooSmall(pair, c, found);
         findRangeTooLarge(pair, c, found);
+        findCacheScales(pair, c, found);
     }
     findCoarseTensors(pair, c, found);
     findOutlierChannels(pair, c, found);

@@ -20,6 +20,8 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Scales of caches kept as codes that do not fit the values.
+void findCacheScales(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findBrokenPairs(
     const ComparePair& pair, const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
 /// Readers of codes that disagree with the writer, by their constants; after findBrokenPairs().

@@ -101,7 +101,7 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
     }
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (!firstOfQuantizer(c, i) || told.contains(row.name))
+        if (!firstOfQuantizer(c, i) || told.contains(row.name) || !row.cachePeaks.empty())
             continue;
         const bool sensitive = isSensitive(row.opType);
         if (isCoarse(row)) {

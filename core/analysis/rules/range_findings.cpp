@@ -431,4 +431,110 @@ void findBrokenPairs(const ComparePair& pair, const Comparison& c, std::vector<F
     }
 }
 
+namespace {
+
+/// By what a cache's scales are wrong, each over the one that the channel's largest magnitude asks for.
+struct ScaleFit {
+    double factor = 0; ///< the median, 0 where there is nothing to fit
+    double spread = 0; ///< of the logarithms to base 2, mean square root
+    bool isGood() const { return factor > 1 / kAlike && factor < kAlike && spread < kEven; }
+    bool isOneFactor() const { return factor > 0 && spread < kEven; }
+
+    /// `moved`: the scale of so many channels on.
+    static ScaleFit of(const std::vector<float>& scales, const ActivationRow& row, size_t moved = 0)
+    {
+        std::vector<double> ratios;
+        const auto high = double(row.params.codes().high);
+        for (size_t c = 0; c < row.cachePeaks.size() && scales.size() == row.cachePeaks.size(); ++c)
+            if (const double scale = scales[(c + moved) % scales.size()]; row.cachePeaks[c] > 0 && scale > 0)
+                ratios.push_back(std::log2(scale * high / double(row.cachePeaks[c])));
+        if (ratios.empty())
+            return {};
+        const auto middle = ratios.begin() + std::ptrdiff_t(ratios.size() / 2);
+        std::ranges::nth_element(ratios, middle);
+        double squares = 0;
+        for (const double ratio : ratios)
+            squares += (ratio - *middle) * (ratio - *middle);
+        return { std::exp2(*middle), std::sqrt(squares / double(ratios.size())) };
+    }
+
+private:
+    static constexpr double kAlike = 1.7; ///< what calibrations differ by
+    static constexpr double kEven = 0.5;
+};
+
+/// Of codes by the largest magnitudes of these values, dB.
+double fittingCacheDb(const ActivationRow& row)
+{
+    double squares = 0;
+    for (const float peak : row.cachePeaks)
+        squares += double(peak) * double(peak);
+    const double step2 = squares / double(row.cachePeaks.size()) / std::pow(double(row.params.codes().high), 2);
+    return 10 * std::log10(*row.signalPower / (step2 / 12));
+}
+
+/// What its scales are, where that is seen.
+std::string cacheScalesText(const Comparison& c, const ActivationRow& row)
+{
+    const ScaleFit own = ScaleFit::of(row.params.scale, row);
+    if (own.isGood())
+        return {};
+    if (own.isOneFactor())
+        return fmt::format(" They are about {:.3g} times what the values' largest magnitudes ask for.", own.factor);
+    for (const ActivationRow& other : c.activations)
+        if (&other != &row && other.cachePeaks.size() == row.cachePeaks.size() && other.floatNode == row.floatNode
+            && ScaleFit::of(other.params.scale, row).isGood() && ScaleFit::of(row.params.scale, other).isGood())
+            return fmt::format(" Those of {} would fit, and these would fit there: they are exchanged.", other.name);
+    for (size_t moved = 1; moved < row.params.scale.size(); ++moved)
+        if (ScaleFit::of(row.params.scale, row, moved).isGood())
+            return fmt::format(" Moved by {} of {} channels they would fit.", moved, row.params.scale.size());
+    return {};
+}
+
+/// How to find scales anew, and where they go.
+std::string cacheRemedy(const ComparePair& pair, const ActivationRow& row)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const NodeId reader = graph.value(row.quantValue).producer;
+    return fmt::format("Find the scales of {} anew, as `quantscope-cli caches FLOAT --data DATA --bits {} --per {} "
+                       "--scales F.json` does, and write them to {}.",
+        row.name, dtypeBits(row.params.dtype), row.params.perTensor() ? "tensor" : "channel",
+        reader.valid() ? graph.value(graph.node(reader).inputs[1]).name : "the file");
+}
+
+/// Noise of the codes over that of scales which fit; 6 dB is a factor of two.
+constexpr double kForeignScalesDb = 12;
+
+} // namespace
+
+void findCacheScales(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        if (row.cachePeaks.empty() || !row.localSqnrDb || !row.idealSqnrDb || row.signalPower.value_or(0) <= 0
+            || *row.localSqnrDb > kFineDb || !firstOfQuantizer(c, i))
+            continue;
+        const double fitting = fittingCacheDb(row), gain = fitting - *row.localSqnrDb;
+        const bool clips = *row.idealSqnrDb - *row.localSqnrDb > kVisibleLossDb; // more than its steps round off
+        if (!(gain >= (clips ? 20 * std::log10(2.0) : kForeignScalesDb)))
+            continue;
+        Finding f = activationFinding(c, i, clips ? Rule::RangeTooSmall : Rule::RangeTooLarge);
+        f.cause = "cache";
+        f.severity
+            = gain >= kForeignScalesDb ? std::min(clippingSeverity(row), Severity::Warning) : clippingSeverity(row);
+        f.title = fmt::format("The scales of the cache {} are {}", row.name, clips ? "too small" : "too large");
+        f.summary = fmt::format("{} keeps it as {} codes. {} of the float model's values lie beyond them. These scales "
+                                "leave {:.1f} dB, those that the values' largest magnitudes ask for {:.1f} dB.",
+            placeName(row), dtypeName(row.params.dtype), percentText(row.floatClippedFraction.value_or(0)),
+            *row.localSqnrDb, fitting);
+        f.summary += cacheScalesText(c, row);
+        f.evidence = { evidence("float_clipped_fraction", row.floatClippedFraction.value_or(0)),
+            evidence("clipped_fraction", row.clippedFraction.value_or(0)),
+            evidence("local_sqnr_db", *row.localSqnrDb, "dB"), evidence("fitting_sqnr_db", fitting, "dB") };
+        f.remedy = cacheRemedy(pair, row);
+        expectAtTensor(row, gain, f);
+        found.push_back(std::move(f));
+    }
+}
+
 } // namespace qs

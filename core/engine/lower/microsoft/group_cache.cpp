@@ -244,4 +244,23 @@ Result<GroupCache> extendedCache(const StepContext& s, const CacheForm& form, co
     return made;
 }
 
+Tensor uncodedRows(
+    const StepContext& s, const CacheForm& form, const GroupLengths& l, const GroupCache& made, const Tensor& fresh)
+{
+    const Tensor line = asWork<float>(s, made.line);
+    const Tensor known = l.line > l.fresh ? line : Tensor(); // of a prompt nothing was cached
+    return presentRows(s, form, l, joinedRows(s, l, known.valid() ? &known : nullptr, asWork<float>(s, fresh)));
+}
+
+Tensor stackedRows(const StepContext& s, const Tensor& first, const Tensor& second)
+{
+    Shape shape = first.shape();
+    shape.insert(shape.begin(), 2);
+    Tensor y = s.allocate(DType::Float32, std::move(shape));
+    const auto to = y.fill<float>();
+    std::ranges::copy(first.data<float>(), to.begin());
+    std::ranges::copy(second.data<float>(), to.begin() + first.count());
+    return y;
+}
+
 } // namespace qs

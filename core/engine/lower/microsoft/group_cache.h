@@ -49,6 +49,13 @@ struct GroupCache {
     Tensor line, present;
 };
 
+/// Keys or values as they are before they become codes: the new ones, and behind codes of before what these stand for.
+Tensor uncodedRows(
+    const StepContext& s, const CacheForm& form, const GroupLengths& l, const GroupCache& made, const Tensor& fresh);
+
+/// Two caches of one shape behind each other.
+Tensor stackedRows(const StepContext& s, const Tensor& first, const Tensor& second);
+
 /// `cache`: what was stored so far, may be null; fresh: batch x heads x tokens x size in the type of computing; `scale`
 /// of codes; `type` of stored floats; `name` for messages.
 Result<GroupCache> extendedCache(const StepContext& s, const CacheForm& form, const GroupLengths& l,

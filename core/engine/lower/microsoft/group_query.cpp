@@ -259,6 +259,9 @@ Status runGroupQuery(const GroupStep& step, StepContext& s)
         extendedCache(s, step.cache, l, s.input(kGroupPastKey), s.input(kGroupKeyScale), t.k, type, "past_key"));
     QS_TRY(GroupCache values,
         extendedCache(s, step.cache, l, s.input(kGroupPastValue), s.input(kGroupValueScale), t.v, type, "past_value"));
+    if (s.wantsUnrounded() && keys.present.valid())
+        s.setUnrounded(
+            stackedRows(s, uncodedRows(s, step.cache, l, keys, t.k), uncodedRows(s, step.cache, l, values, t.v)));
     t.k = keys.line;
     t.v = values.line;
     QS_CHECK(work == DType::Float64 ? attendLines<double>(step, s, l, std::move(t))
@@ -291,8 +294,10 @@ Result<LoweredNode> lowerGroupQuery(const LowerContext& c)
         return badInput("query_seqlens needs causal attention");
     if (step.cache.slides() && step.head.stage)
         return badInput("qk_output of a sliding cache is not supported, nor by ONNX Runtime");
-    return LoweredNode { [step](StepContext& s) { return runGroupQuery(step, s); },
+    LoweredNode lowered { [step](StepContext& s) { return runGroupQuery(step, s); },
         c.mode == KernelMode::Reference ? "reference" : "onednn attention" };
+    lowered.offersUnrounded = cache.bits != 0; // keys, and behind them values
+    return lowered;
 }
 
 } // namespace
