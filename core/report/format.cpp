@@ -175,6 +175,8 @@ std::string networkVerdict(const NetworkVerdict& v)
             + (v.rearranged ? std::string("the weights") : "to " + std::string(precisionName(v.step.precision)))
             + " explains " + number(*v.distance.explained, 2);
     apart += ")";
+    if (v.same() && v.past == PastProof::Untested)
+        apart += "; all caches were empty, so what they do with a past was not tested";
     return (v.same() ? "without quantizers both files compute the same" + given + roundingText(v.step)
                      : "without quantizers the files do not compute the same" + given)
         + apart;

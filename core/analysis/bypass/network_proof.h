@@ -65,6 +65,14 @@ struct ChangedFunction {
     double effect = 0; ///< what the float model's outputs move by, relatively, with this function in its place
 };
 
+/// What is known of what both files do with a past, where the samples' caches hold nothing.
+enum class PastProof : uint8_t {
+    NotNeeded, ///< there are no caches, or they hold something
+    Same, ///< the same behind a past that was made up, too
+    Apart, ///< they part behind it, and only there
+    Untested,
+};
+
 /// What the two files compute without quantizers: the same only where they do so on each sample.
 struct NetworkProof {
     std::optional<NetworkDistance> withFloatWeights; ///< both with the float model's
@@ -96,6 +104,7 @@ struct NetworkProof {
     std::vector<std::string> unpaired; ///< stored weights without a partner, names of the quantized file
     std::vector<ChangedFunction> changed; ///< those whose effect was measured, the largest first
     std::string exchanged; ///< which inputs or outputs stand in each other's place, a sentence; empty: none
+    PastProof past = PastProof::NotNeeded;
 };
 
 /// Runs the bypassed file (see bypass.h) and the float model on these samples, at least one, both with the float

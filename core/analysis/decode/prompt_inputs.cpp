@@ -115,6 +115,15 @@ std::vector<Tensor> firstTokens(const PromptInputs& at, std::vector<Tensor> inpu
     return inputs;
 }
 
+std::vector<Tensor> lastTokens(const PromptInputs& at, std::vector<Tensor> inputs, int64_t behind)
+{
+    const int64_t given = inputs[at.ids].dim(1);
+    inputs[at.ids] = columns(inputs[at.ids], behind, given);
+    if (Tensor* places = tableOf(at.places, inputs, given, kPlacesRank))
+        *places = columns(*places, behind, given);
+    return inputs;
+}
+
 void addTokens(const PromptInputs& at, std::vector<Tensor>& inputs, const std::vector<int64_t>& tokens, bool again)
 {
     Tensor& ids = inputs[at.ids];

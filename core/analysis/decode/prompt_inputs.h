@@ -24,6 +24,8 @@ std::optional<PromptInputs> promptInputs(const Plan& plan, ValueId scores);
 std::vector<int64_t> promptLengths(const PromptInputs& at, const std::vector<Tensor>& inputs);
 /// All inputs with the first tokens of each prompt alone.
 std::vector<Tensor> firstTokens(const PromptInputs& at, std::vector<Tensor> inputs, int64_t tokens);
+/// All inputs with the tokens behind so many of each prompt alone, a mask as it is.
+std::vector<Tensor> lastTokens(const PromptInputs& at, std::vector<Tensor> inputs, int64_t behind);
 /// Goes on by one token a prompt; `again`: all of them are read again, else the new ones alone.
 void addTokens(const PromptInputs& at, std::vector<Tensor>& inputs, const std::vector<int64_t>& tokens, bool again);
 

@@ -2,6 +2,7 @@
 #include "core/analysis/lockstep/proof_samples.h"
 
 #include "core/analysis/bypass/restored_activations.h"
+#include "core/analysis/decode/past_sample.h"
 #include "core/analysis/lockstep/changed_functions.h"
 #include "core/tensor/convert.h"
 
@@ -162,6 +163,28 @@ private:
     std::vector<ProofSample> m_samples;
 };
 
+/// Files that are the same on samples whose caches hold nothing, on one whose caches do, where one can be made.
+void proveBehindPast(
+    const ComparePair& pair, std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+{
+    const auto isEmpty = [&](const ProofSample& sample) { return leavesCachesEmpty(*pair.floatPlan, sample.inputs); };
+    if (!proof.same() || !std::ranges::all_of(samples, isEmpty))
+        return;
+    proof.past = PastProof::Untested;
+    const auto behind = sampleBehindPast(pair, samples.front(), work);
+    if (!behind)
+        return;
+    NetworkProof again = proveNetwork(pair, { *behind }, work);
+    if (again.same())
+        proof.past = PastProof::Same;
+    const auto& told = again.withStoredWeights ? again.withStoredWeights : again.withFloatWeights;
+    if (again.same() || !told || !told->apart())
+        return; // else it cannot be run so, or rounding hides it
+    proof = std::move(again);
+    proof.past = PastProof::Apart;
+    samples = { *behind };
+}
+
 } // namespace
 
 Result<std::vector<ProofSample>> proofSamples(
@@ -177,9 +200,12 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     for (ProofSample& sample : samples)
         sample.inputs = before.inputs(sample.inputs);
     NetworkProof proof = proveNetwork(pair, samples, work);
+    proveBehindPast(pair, samples, work, proof);
     if (!pair.quantizedReference)
         measureChangedFunctions(pair, samples, work, proof);
     if (!pair.quantizedReference && !proof.same())
+        proof.exchanged = exchangedCaches(pair);
+    if (!pair.quantizedReference && !proof.same() && proof.exchanged.empty())
         proof.exchanged = exchangedEnds(pair, samples.front(), work);
     measured.proof = std::move(proof);
     measured.restored = restoredOutput(pair, measured.pairs, samples.front().inputs, work);

@@ -83,6 +83,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
         stream.item(c.effect);
     }
     stream.item(proof.exchanged);
+    stream.item(proof.past);
 }
 
 /// The reader takes any number for a value, and for a precision.
@@ -99,7 +100,7 @@ bool fits(const NetworkProof& proof, const Graph& graph)
     for (const WeightRounding& r : proof.step.roundings)
         if (r.precision && *r.precision > kCoarsestPrecision)
             return false;
-    return proof.step.precision <= kCoarsestPrecision;
+    return proof.step.precision <= kCoarsestPrecision && proof.past <= PastProof::Untested;
 }
 
 } // namespace

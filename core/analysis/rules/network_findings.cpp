@@ -145,6 +145,9 @@ std::string summaryOf(
             verdict.unpaired.size() == 1 ? "is" : "are", listed(verdict.unpaired), d.tolerance);
     if (d.explained && verdict.unpaired.empty())
         text += fmt::format(" Rounding to {} explains {:.2g}.", precisionName(verdict.step.precision), *d.explained);
+    if (verdict.past == PastProof::Apart)
+        text += " With empty caches the files compute the same: they part behind a past, which the first half of the "
+                "text was made to be.";
     if (d.sample > 0)
         text += fmt::format(" So it is on sample {}.", d.sample);
     if (!verdict.exchanged.empty())
@@ -186,7 +189,9 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
     if (!c.network->unpaired.empty())
         f.confidence = kBesideUnpaired;
     if (!c.network->exchanged.empty())
-        f.title = c.network->exchanged.starts_with("the inputs") ? "Inputs are exchanged" : "Outputs are exchanged";
+        f.title = c.network->exchanged.starts_with("the caches") ? "Caches are exchanged"
+            : c.network->exchanged.starts_with("the inputs")     ? "Inputs are exchanged"
+                                                                 : "Outputs are exchanged";
     const NodeId producer = graph.value(value).producer;
     if (producer.valid())
         f.node = graph.node(producer).name;
@@ -199,6 +204,8 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
         evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };
     f.rank = kFirst;
     f.change = { RemedyKind::Requantize, {}, {}, 0, 0, 0 };
+    if (c.network->exchanged.starts_with("the caches"))
+        f.remedy = "Let each node read the past that its own present becomes.";
     found.push_back(std::move(f));
 }
 
@@ -435,6 +442,7 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     verdict.untested = proof->untested;
     verdict.changed = proof->changed;
     verdict.exchanged = proof->exchanged;
+    verdict.past = proof->past;
     verdict.unpaired = proof->unpaired;
     // Where the weights are the float model's, these tell more than what rounding hides.
     const bool stored = proof->withStoredWeights && proof->withStoredWeights->same();

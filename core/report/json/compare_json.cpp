@@ -254,6 +254,10 @@ Json networkJson(const NetworkVerdict& v, const Graph& graph)
     json["output_distance"] = jsonNumber(v.distance.worstOutput.distance);
     json["explained"] = v.distance.explained ? jsonNumber(*v.distance.explained) : Json(nullptr);
     json["tolerance"] = jsonNumber(v.distance.tolerance);
+    json["past"] = v.past == PastProof::Same ? Json("same")
+        : v.past == PastProof::Apart         ? Json("different")
+        : v.past == PastProof::Untested      ? Json("untested")
+                                             : Json(nullptr);
     json["first_apart"] = apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr);
     return json;
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/bypass/network_proof.h"
+
+#include <optional>
+#include <string>
+
+namespace qs {
+
+/// The float model has caches, and none of them holds anything on this sample.
+bool leavesCachesEmpty(const Plan& plan, const std::vector<Tensor>& inputs);
+
+/// The second half of a text behind what the float model remembers of its first: one sample of which the caches hold
+/// something. Nothing where the inputs do not allow it (no tokens, places or switches that nothing tells) or the model
+/// does not run so.
+std::optional<ProofSample> sampleBehindPast(
+    const ComparePair& pair, const ProofSample& sample, const WorkContext& work);
+
+/// Nodes that make a cache of another one than the float model's do, by the graphs alone: a sentence without a full
+/// stop; empty where there are none.
+std::string exchangedCaches(const ComparePair& pair);
+
+} // namespace qs
