@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/remedy_text.h"
 
+#include "core/project/snapshot/quantized_example.h"
 #include "core/report/format.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ std::string shellWord(const std::string& text)
 namespace {
 
 constexpr size_t kMostTried = 1000; ///< by a command, where all were
+constexpr size_t kFirstTried = 10; ///< by one, where none was
 
 /// A path, which no option begins like.
 std::string pathWord(const std::string& path) { return shellWord(path.starts_with('-') ? "./" + path : path); }
@@ -112,11 +114,20 @@ Words compareCommand(const Snapshot& s, const Finding& f)
     if (s.inputs.profile != ArithmeticProfile::Simulated)
         words.push_back("--arithmetic " + std::string(profileName(s.inputs.profile)));
     addCarry(s.inputs, words);
-    words.push_back(fmt::format("--try-remedies {}", std::min(s.comparison->trials->most, kMostTried)));
+    const size_t most = s.comparison->trials ? s.comparison->trials->most : kFirstTried;
+    words.push_back(fmt::format("--try-remedies {}", std::min(most, kMostTried)));
     if (number > 1)
         words.push_back(fmt::format("--mend {}", number));
     words.push_back("--save-mended " + mendedName(s));
     return words;
+}
+
+/// The first that changes anything, which trials measure and write.
+bool isFirst(const Finding& f, const std::vector<Finding>& findings)
+{
+    const auto changes = [](const Finding& other) { return other.change.kind != RemedyKind::None; };
+    const auto first = std::ranges::find_if(findings, changes);
+    return first != findings.end() && &*first == &f;
 }
 
 bool isOneOf(const Finding& f, const std::vector<Finding>& findings)
@@ -142,7 +153,11 @@ Words remedyCommand(const Snapshot& s, const Finding& f, std::span<const Remedy>
 {
     const std::vector<Remedy> own = changesOf(f); // what was measured is its own
     const std::span<const Remedy> made = f.measuredGainDb ? own : changes;
-    if (!remedyOptionsOf(f, made).empty())
+    const bool options = !remedyOptionsOf(f, made).empty();
+    if (options && !f.measuredGainDb && !wasMadeByRecipe(s)
+        && !recipesKeepBlocks(*s.quantModel)) // made in the file itself
+        return isFirst(f, s.comparison->findings) && !s.comparison->trials ? compareCommand(s, f) : Words {};
+    if (options)
         return quantizeCommand(s, made);
     const bool tried = isOffered(f) && s.comparison->trials && isOneOf(f, s.comparison->findings);
     return tried ? compareCommand(s, f) : Words {};

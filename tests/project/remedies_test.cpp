@@ -7,6 +7,7 @@
 #include "core/project/snapshot/comparing.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/planted/planted.h"
+#include "tests/project/remedies.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,67 +17,12 @@ using namespace qs::test;
 
 namespace {
 
-constexpr double kExactDb = 144.5;
-
-SnapshotPtr snapshotOf(const PlantedPair& files)
-{
-    auto s = std::make_shared<Snapshot>();
-    s->inputs.floatPath = "float.onnx";
-    s->inputs.quantPath = "quantized.onnx";
-    s->caches.lowered = std::make_shared<LoweringCache>();
-    const PlanOptions options { KernelMode::Fast, ArithmeticProfile::Simulated, s->caches.lowered };
-    s->floatModel = loadedModel(files.floatModel, options);
-    s->floatModel->draft = std::make_shared<const GraphDraft>(files.floatModel);
-    s->quantModel = loadedModel(files.quantModel, options);
-    s->data = files.data;
-    auto alignment = align(*s->floatModel->plan, *s->quantModel->plan, *s->quantModel->quant, {});
-    if (!alignment.ok())
-        qFatal("%s", issueText(alignment.issue()).c_str());
-    s->alignment = std::make_shared<const Alignment>(std::move(alignment).value());
-    CompareOptions compare;
-    compare.prove = true;
-    auto made = compareModels(comparePairOf(*s), *files.data, compare);
-    if (!made.ok())
-        qFatal("%s", issueText(made.issue()).c_str());
-    s->comparison = std::move(made).value();
-    return s;
-}
-
-double outputDb(const Snapshot& s) { return s.comparison->outputs.front().similarity.sqnrDb.value_or(kExactDb); }
-
-SnapshotPtr tried(const SnapshotPtr& s, size_t most = 8)
-{
-    auto made = withTriedRemedies(s, most, {}, {});
-    if (!made.ok())
-        qFatal("%s", issueText(made.issue()).c_str());
-    return std::move(made).value();
-}
-
-/// With the remedies made in the file.
-double mendedDb(const PlantedPair& files, const SnapshotPtr& s, const std::vector<Remedy>& changes)
-{
-    const auto draft = mendedFile(*s, changes);
-    if (!draft.ok())
-        qFatal("%s", issueText(draft.issue()).c_str());
-    const auto model = draft->build();
-    if (!model.ok())
-        qFatal("%s", issueText(model.issue()).c_str());
-    return outputDb(*snapshotOf({ files.floatModel, *model, files.data }));
-}
-
 Planted healthy(const Planted& faulty)
 {
     Planted h = faulty;
     h.ranges = {};
     h.quantized = {};
     return h;
-}
-
-const Finding* firstOffered(const Snapshot& s)
-{
-    const auto& all = s.comparison->findings;
-    const auto it = std::ranges::find_if(all, [](const Finding& f) { return f.change.kind != RemedyKind::None; });
-    return it == all.end() ? nullptr : &*it;
 }
 
 /// A chain of clipped tensors: mending one alone gains next to nothing.
@@ -484,6 +430,38 @@ private slots:
                 QCOMPARE(node.attributes.integer("accuracy_level", 0), int64_t(4));
             }
         QCOMPARE(products, size_t(5));
+    }
+
+    /// No recipe has ranges beside weights that operators hold in blocks: what is measured is made in the file, and the
+    /// command writes it.
+    void blocksBesideRanges()
+    {
+        Planted p = inBlocks();
+        p.quantized = [](GraphDraft& q) {
+            for (DraftNode& node : q.nodes)
+                std::ranges::replace(node.inputs, std::string("x"), std::string("x_dq"));
+            q.setConstant("x_scale", Tensor::scalar(0.008f)); // values reach four times as far
+            q.setConstant("x_zero", Tensor::scalar<int8_t>(0));
+            q.nodes.push_back({ NodeId(), "n_x_q", "QuantizeLinear", "", { "x", "x_scale", "x_zero" }, { "x_q" }, {} });
+            q.nodes.push_back(
+                { NodeId(), "n_x_dq", "DequantizeLinear", "", { "x_q", "x_scale", "x_zero" }, { "x_dq" }, {} });
+        };
+        const PlantedPair files = plantedPair(p);
+        const SnapshotPtr now = snapshotOf(files);
+        const Finding* told = firstOffered(*now);
+        QVERIFY2(told && told->severity == Severity::Error, qPrintable(rulesOf(*now->comparison)));
+        const SnapshotPtr after = tried(now);
+        const Finding* first = firstOffered(*after);
+        QVERIFY2(
+            first && first->measuredGainDb && first->triedInFile, after->comparison->findings.front().remedy.c_str());
+        const auto draft = mendedModel(after, 1, {});
+        QVERIFY2(draft.ok(), draft.ok() ? "" : issueText(draft.issue()).c_str());
+        QCOMPARE(std::ranges::count(draft->nodes, "MatMulNBits", &DraftNode::opType), ptrdiff_t(5));
+        const auto model = draft->build();
+        QVERIFY(model.ok());
+        const double gained = outputDb(*snapshotOf({ files.floatModel, *model, files.data })) - outputDb(*now);
+        QVERIFY2(std::abs(gained - *first->measuredGainDb) < 0.1 && gained > 3,
+            qPrintable(QString("%1, %2").arg(gained).arg(*first->measuredGainDb)));
     }
 
     /// A gain stands behind a remedy only where the remedy makes it, not what the recipe does by the way.

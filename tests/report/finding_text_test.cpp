@@ -3,6 +3,7 @@
 #include "core/report/remedy_text.h"
 #include "core/report/report.h"
 #include "tests/support/fake_snapshot.h"
+#include "tests/support/small_model.h"
 
 #include <QtTest>
 
@@ -72,6 +73,38 @@ private slots:
         QVERIFY2(savesMended(), text::remedyCommandLine(s, f).c_str());
         QCOMPARE(nlohmann::json::parse(compareJson(s, {}))["findings"][0]["command"].get<std::string>(),
             text::remedyCommandLine(s, f));
+    }
+
+    /// A recipe of the file would hold the weights in another form: the file itself is mended, and measured.
+    void commandsBesideBlocks_data()
+    {
+        QTest::addColumn<bool>("ranges"); // quantized activations beside the weights
+        QTest::addColumn<QString>("begins");
+        QTest::newRow("weights alone") << false << "quantscope-cli quantize ";
+        QTest::newRow("ranges beside them") << true << "quantscope-cli compare ";
+    }
+    void commandsBesideBlocks()
+    {
+        QFETCH(const bool, ranges);
+        QFETCH(const QString, begins);
+        test::SmallModel m("mixed.onnx");
+        m.input("x", { 2, 16 }).constant("w", Tensor::of<uint8_t>({ 4, 1, 8 }, std::vector<uint8_t>(32, 0x21)));
+        m.constant("s", Tensor::of<float>({ 4 }, { 1, 1, 1, 1 }));
+        if (ranges)
+            m.qdq<int8_t>("x", "x_dq", 0.1f, 0);
+        m.node("MatMulNBits", { ranges ? "x_dq" : "x", "w", "s" }, { "y" },
+            { { "K", int64_t(16) }, { "N", int64_t(4) }, { "bits", int64_t(4) }, { "block_size", int64_t(16) } },
+            "com.microsoft");
+        const test::Prepared mixed = m.output("y").finish();
+        Snapshot s = *fake::comparison({});
+        s.quantModel->model = std::shared_ptr<const Model>(mixed.plan, &mixed.plan->model());
+        s.quantModel->plan = mixed.plan;
+        s.quantModel->quant = mixed.view;
+        Finding& f = s.comparison->findings.front();
+        f.change = { RemedyKind::SetRange, "n", "x", -1, 1, 0 };
+        const QString line = QString::fromStdString(text::remedyCommandLine(s, f));
+        QVERIFY2(line.startsWith(begins), qPrintable(line));
+        QCOMPARE(line.contains("--try-remedies 10 --save-mended mixed_mended.onnx"), ranges);
     }
 
     /// Above a histogram of both.

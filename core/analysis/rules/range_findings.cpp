@@ -477,16 +477,15 @@ double fittingCacheDb(const ActivationRow& row)
 std::string cacheScalesText(const Comparison& c, const ActivationRow& row)
 {
     const ScaleFit own = ScaleFit::of(row.params.scale, row);
-    if (own.isGood())
-        return {};
-    if (own.isOneFactor())
+    const auto isBetter = [&](const ScaleFit& fit) { return fit.isGood() && 2 * fit.spread < own.spread; };
+    if (own.isOneFactor() && !own.isGood())
         return fmt::format(" They are about {:.3g} times what the values' largest magnitudes ask for.", own.factor);
     for (const ActivationRow& other : c.activations)
         if (&other != &row && other.cachePeaks.size() == row.cachePeaks.size() && other.floatNode == row.floatNode
-            && ScaleFit::of(other.params.scale, row).isGood() && ScaleFit::of(row.params.scale, other).isGood())
+            && isBetter(ScaleFit::of(other.params.scale, row)) && ScaleFit::of(row.params.scale, other).isGood())
             return fmt::format(" Those of {} would fit, and these would fit there: they are exchanged.", other.name);
     for (size_t moved = 1; moved < row.params.scale.size(); ++moved)
-        if (ScaleFit::of(row.params.scale, row, moved).isGood())
+        if (isBetter(ScaleFit::of(row.params.scale, row, moved)))
             return fmt::format(" Moved by {} of {} channels they would fit.", moved, row.params.scale.size());
     return {};
 }
@@ -520,8 +519,7 @@ void findCacheScales(const ComparePair& pair, const Comparison& c, std::vector<F
             continue;
         Finding f = activationFinding(c, i, clips ? Rule::RangeTooSmall : Rule::RangeTooLarge);
         f.cause = "cache";
-        f.severity
-            = gain >= kForeignScalesDb ? std::min(clippingSeverity(row), Severity::Warning) : clippingSeverity(row);
+        f.severity = clippingSeverity(row);
         f.title = fmt::format("The scales of the cache {} are {}", row.name, clips ? "too small" : "too large");
         f.summary = fmt::format("{} keeps it as {} codes. {} of the float model's values lie beyond them. These scales "
                                 "leave {:.1f} dB, those that the values' largest magnitudes ask for {:.1f} dB.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/search/file_patch.h"
 
+#include "core/analysis/pairs/cache_pairs.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/base/rounding.h"
 #include "core/qdq/qlinear_signature.h"
@@ -45,6 +46,13 @@ FilePatch::FilePatch(const ComparePair& pair)
     for (const PairPlan& p : planPairs(pair))
         if (p.pair.quantizer && p.ownQuantizer)
             m_activations[*p.pair.quantizer] = p.activation;
+    const Graph& graph = m_plan.graph();
+    for (const auto& [written, read] : cachePairs(graph, /*anyType*/ true)) {
+        const auto q = pair.quantView->ofValue(graph.findValue(written));
+        const auto other = pair.quantView->ofValue(graph.findValue(read));
+        if (q && other)
+            m_caches.emplace_back(*q, *other);
+    }
 }
 
 const std::string& FilePatch::nameOf(ValueId id) const { return m_plan.graph().value(id).name; }
@@ -101,13 +109,18 @@ std::vector<FilePatch::Place> FilePatch::places(uint32_t index) const
     return found;
 }
 
+bool FilePatch::isCached(uint32_t index) const
+{
+    return std::ranges::find(m_caches, index, &std::pair<uint32_t, uint32_t>::first) != m_caches.end();
+}
+
 bool FilePatch::isChangeable(uint32_t index) const
 {
     const Quantizer& q = quantizer(index);
     if (isPair(index))
         return true;
     if (q.dynamic || q.params.scale.empty() || q.params.blockSize != 0 || q.logicalCodes.valid()
-        || !isInteger(q.params.dtype) || m_plan.graph().isOutput(q.codes))
+        || !isInteger(q.params.dtype) || (m_plan.graph().isOutput(q.codes) && !isCached(index)))
         return false;
     const std::vector<Place> all = places(index);
     return !all.empty() && (q.role == QuantRole::Activation || std::ranges::all_of(all, [](const Place& place) {
@@ -161,6 +174,9 @@ std::set<uint32_t> FilePatch::sharing(uint32_t index) const
         for (uint32_t other = 0; other < m_pair.quantView->quantizers().size(); ++other)
             if (quantizer(q).real.valid() && quantizer(other).real == quantizer(q).real)
                 next.push_back(other); // a pair of another reader's own
+        for (const auto& [written, read] : m_caches)
+            if (written == q || read == q)
+                next.push_back(written == q ? read : written);
         for (const uint32_t other : next)
             if ((isChangeable(other) || isMoved(other)) && equalParams(quantizer(other).params, quantizer(q).params)
                 && found.insert(other).second)

@@ -24,7 +24,8 @@ public:
     explicit FilePatch(const ComparePair& pair);
 
     /// An activation's scale and zero point hold this range of real values, in the type and symmetry that it has;
-    /// quantizers that only pass its elements on keep equal parameters, for all ranges that are set of them.
+    /// quantizers that only pass its elements on, or read them back out of a cache, keep equal parameters, for all
+    /// ranges that are set of them.
     Status setRange(uint32_t quantizer, double low, double high);
     /// A weight or bias is quantized anew from its float partner, in the type that it has; with `axis` (of the float
     /// constant) one scale for each index of it. Issue: there is no partner.
@@ -59,8 +60,10 @@ private:
     std::vector<Place> places(uint32_t q) const;
     bool isPair(uint32_t q) const; ///< of QuantizeLinear (if any) and DequantizeLinear
     bool isChangeable(uint32_t q) const; ///< such a pair, or read and made by nodes that say what the codes mean
+    bool isCached(uint32_t q) const; ///< its codes leave the file, which reads them back itself
     bool isMoved(uint32_t q) const;
-    /// It, and those with equal parameters that quantize its value for other readers or pass its elements on.
+    /// It, and those with equal parameters that quantize its value for other readers, pass its elements on, or write or
+    /// read the same cache.
     std::set<uint32_t> sharing(uint32_t q) const;
     std::optional<uint32_t> passedFrom(uint32_t q) const;
     std::vector<uint32_t> passedTo(uint32_t q) const;
@@ -90,6 +93,7 @@ private:
     std::map<uint32_t, QuantParams> m_params; ///< that were changed
     std::map<uint32_t, std::pair<double, double>> m_ranges; ///< that were set
     std::set<uint32_t> m_bypassed;
+    std::vector<std::pair<uint32_t, uint32_t>> m_caches; ///< quantizers of what is written and read back
 };
 
 } // namespace qs

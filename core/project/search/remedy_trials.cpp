@@ -114,7 +114,7 @@ Status RemedyTrials::findRecipe()
         m_exact = m_close = true;
         return {};
     }
-    if (hasFewerBits())
+    if (hasFewerBits() || !recipesKeepBlocks(*m_snapshot->quantModel))
         return {};
     const auto back = readExample(*m_snapshot);
     if (!back.ok())
@@ -224,6 +224,9 @@ Result<GraphDraft> RemedyTrials::draftOf(const std::vector<Remedy>& changes)
 {
     if (inFile(changes)) {
         auto draft = mendedFile(*m_snapshot, changes);
+        if (draft.ok() && m_snapshot->quantModel->fitted) // whoever runs it gives it what it took before
+            for (const FittedInput& fitted : *m_snapshot->quantModel->fitted)
+                restore(*draft, fitted);
         if (draft.ok() || !byRecipe(changes))
             return draft;
     }

@@ -490,18 +490,6 @@ Result<SnapshotPtr> withTriedRemedies(
     return SnapshotPtr(std::move(next));
 }
 
-namespace {
-
-/// Whoever runs the file gives it what it took before it was mended.
-void withInputsOfFile(GraphDraft& draft, const Snapshot& s)
-{
-    if (s.quantModel->fitted)
-        for (const FittedInput& fitted : *s.quantModel->fitted)
-            restore(draft, fitted);
-}
-
-} // namespace
-
 Result<GraphDraft> mendedModel(const SnapshotPtr& tried, size_t number, const CancelToken& cancel)
 {
     size_t offered = 0;
@@ -509,9 +497,7 @@ Result<GraphDraft> mendedModel(const SnapshotPtr& tried, size_t number, const Ca
         for (const Finding& f : tried->comparison->findings)
             if (isOffered(f) && ++offered == number) {
                 QS_TRY(RemedyTrials trials, RemedyTrials::make(tried, {}, cancel));
-                QS_TRY(GraphDraft draft, trials.draftOf(triedChanges(f)));
-                withInputsOfFile(draft, *tried);
-                return draft;
+                return trials.draftOf(triedChanges(f));
             }
     if (offered > 0)
         return badUse(fmt::format("--mend {} is too much: {} remedies help at the output", number, offered),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/quantized_example.h"
 
+#include "core/graph/domains.h"
 #include "core/prepare/prepare.h"
 #include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/snapshot.h"
@@ -166,6 +167,18 @@ Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
 
 } // namespace
 
+bool recipesKeepBlocks(const LoadedModel& quantized)
+{
+    const auto kept = [&](const Quantizer& q) {
+        const auto& uses = quantized.graph().value(q.codes).uses;
+        return quantized.quant->form() == QuantForm::WeightOnly && std::ranges::none_of(uses, [&](const Use& use) {
+            return quantized.graph().node(use.node).is("QMoE", kMicrosoftDomain);
+        });
+    };
+    return std::ranges::all_of(quantized.quant->quantizers(),
+        [&](const Quantizer& q) { return q.role != QuantRole::Weight || !q.logicalCodes.valid() || kept(q); });
+}
+
 Result<ReadBack> readExample(
     const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
 {
@@ -178,6 +191,13 @@ Result<ReadBack> readExample(
 
 Result<ReadBack> readExample(const Snapshot& s)
 {
+    if (s.quantModel->fitted && !s.quantModel->fitted->empty()) { // a recipe is read of what the file takes and gives
+        GraphDraft draft(s.quantModel->model);
+        for (const FittedInput& fitted : *s.quantModel->fitted)
+            restore(draft, fitted);
+        QS_TRY(const auto written, draft.build());
+        return readExample(s.floatModel->model, written);
+    }
     if (!s.alignment)
         return readExample(s.floatModel->model, s.quantModel->model);
     return readClosest(s.floatModel->model, s.quantModel->model,

@@ -5,7 +5,12 @@
 
 namespace qs {
 
+struct LoadedModel;
 struct Snapshot;
+
+/// What a recipe makes of the float model holds weights as the quantized file does that operators hold in blocks:
+/// recipes write MatMulNBits and GatherBlockQuantized where nothing else is quantized, and no QMoE.
+bool recipesKeepBlocks(const LoadedModel& quantized);
 
 /// What makes of the float model what the quantized one is: read from that file, with and without graph preparation,
 /// whichever comes closer; by paired values where it has names of its own. Issues name the file.
