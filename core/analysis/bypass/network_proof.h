@@ -63,6 +63,20 @@ struct ChangedFunction {
     std::string text; ///< a sentence without a full stop
     std::string node, tensor; ///< of the float model
     double effect = 0; ///< what the float model's outputs move by, relatively, with this function in its place
+    bool byConstant = false; ///< a constant is another one, no operator or attribute
+};
+
+/// A weight whose codes are not all the nearest ones, though its scales fit the float model's weight, and that moves
+/// its node's output less than the nearest codes do: they were chosen by the output, as GPTQ does.
+struct RoundedByOutput {
+    std::string name; ///< of the float model's constant
+    double moved = 0; ///< share of its elements that have another code than the nearest
+    double steps = 0; ///< the furthest of these from the nearest
+    double error = 0; ///< at the node's output, power over that of the nearest codes
+    /// It is so without this: `part` of its scales times a factor, the one furthest from 1, or the codes of `part` of
+    /// them beside their places by so many steps, which are the most.
+    double factor = 1, part = 1, shift = 0;
+    bool right() const { return factor == 1 && shift == 0; }
 };
 
 /// What is known of what both files do with a past, where the samples' caches hold nothing.
@@ -103,6 +117,7 @@ struct NetworkProof {
     bool untested = false; ///< the reason is not only that rounding hides what else differs
     std::vector<std::string> unpaired; ///< stored weights without a partner, names of the quantized file
     std::vector<ChangedFunction> changed; ///< those whose effect was measured, the largest first
+    std::vector<RoundedByOutput> byOutput; ///< of a few products' samples, see lockstep/rounded_by_output.h
     std::string exchanged; ///< which inputs or outputs stand in each other's place, a sentence; empty: none
     PastProof past = PastProof::NotNeeded;
 };

@@ -3,6 +3,7 @@
 
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/network_run.h"
+#include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/graph/draft.h"
@@ -41,6 +42,30 @@ double movedBy(const Tensor& a, const Tensor& b)
     return x.empty() ? 0 : double(others) / double(x.size());
 }
 
+/// `value` in the shape and type of `old`; one element stands for all.
+Tensor inPlaceOf(const Tensor& old, const Tensor& value)
+{
+    std::vector<float> values = toFloats(value);
+    values.resize(size_t(old.count()), values.empty() ? 0 : values[0]);
+    return convertedTo(Tensor::of<float>(old.shape(), values), old.dtype());
+}
+
+/// The quantized file's constants where these nodes of the float model read others.
+Status putConstants(GraphDraft& draft, const std::vector<OtherConstant>& constants)
+{
+    for (const OtherConstant& other : constants) {
+        const auto node = std::ranges::find(draft.nodes, other.floatNode, &DraftNode::origin);
+        const bool reads = node != draft.nodes.end() && node->hasInput(other.slot);
+        const Tensor* old = reads ? draft.constant(node->inputs[other.slot]) : nullptr;
+        if (!old)
+            return badInput("the constant is not there any more");
+        const std::string name = node->inputs[other.slot] + "_other_" + std::to_string(other.floatNode.index());
+        draft.setConstant(name, inPlaceOf(*old, other.value));
+        node->inputs[other.slot] = name;
+    }
+    return {};
+}
+
 /// The float model with the quantized file's function in one place; the issue says why it cannot be had.
 Result<std::shared_ptr<const Plan>> withFunction(const ComparePair& pair, const FunctionDifference& other)
 {
@@ -49,6 +74,11 @@ Result<std::shared_ptr<const Plan>> withFunction(const ComparePair& pair, const 
     const auto node = std::ranges::find(draft.nodes, other.floatNode, &DraftNode::origin);
     if (node == draft.nodes.end())
         return badInput("the node is not there any more");
+    if (!other.constants.empty()) {
+        QS_CHECK(putConstants(draft, other.constants));
+        QS_TRY(const auto model, draft.build());
+        return Plan::make(model);
+    }
     node->attributesChanged = true;
     if (!other.attribute.empty()) {
         Attributes attributes;
@@ -265,7 +295,8 @@ void measureChangedFunctions(
             std::erase(proof.otherFunctions, others[i].text);
         else if (effect)
             proof.changed.push_back({ others[i].text, node.name,
-                node.hasOutput(0) ? pair.floatPlan->graph().value(node.outputs[0]).name : std::string(), *effect });
+                node.hasOutput(0) ? pair.floatPlan->graph().value(node.outputs[0]).name : std::string(), *effect,
+                !others[i].constants.empty() });
     }
     std::ranges::stable_sort(proof.changed, std::greater {}, &ChangedFunction::effect);
 }

@@ -46,7 +46,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionS
     stream.item(step.precision);
     for (auto* flag : { &step.weights, &step.values, &step.inFloatFile, &step.inQuantizedFile })
         stream.item(*flag);
-    stream.size(step.roundings, 3 * kLeastBytes);
+    stream.size(step.roundings, 4 * kLeastBytes);
     for (auto& r : step.roundings) {
         stream.item(r.name);
         stream.item(r.quantizedName);
@@ -55,6 +55,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionS
         stream.item(r.distance);
         stream.item(r.zeros);
         stream.item(r.onGrid);
+        stream.item(r.holds);
     }
 }
 
@@ -81,6 +82,13 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
         stream.item(c.node);
         stream.item(c.tensor);
         stream.item(c.effect);
+        stream.item(c.byConstant);
+    }
+    stream.size(proof.byOutput, 7 * kLeastBytes);
+    for (auto& r : proof.byOutput) {
+        stream.item(r.name);
+        for (auto* number : { &r.moved, &r.steps, &r.error, &r.factor, &r.part, &r.shift })
+            stream.item(*number);
     }
     stream.item(proof.exchanged);
     stream.item(proof.past);

@@ -14,11 +14,20 @@ enum class AttributeKind {
     Shapes, ///< axes, kernels, paddings: where a file folds a node into another they differ in one function, too
 };
 
+/// A constant that a node of the float model reads, and what the quantized file has in its place: as many elements, or
+/// one for all.
+struct OtherConstant {
+    NodeId floatNode;
+    size_t slot = 0;
+    Tensor value;
+};
+
 /// A node of the quantized file that computes another function than the float model's.
 struct FunctionDifference {
     std::string text; ///< a sentence without a full stop
     NodeId floatNode {}, quantNode {}; ///< invalid where more than one node does it
     std::string attribute {}; ///< by it alone; empty: by its operator, or by a constant
+    std::vector<OtherConstant> constants {}; ///< it is another function by these alone, in all places
 };
 
 /// The node of the float model that a node of the quantized file stands for: of pairs, by its name, or as the only one

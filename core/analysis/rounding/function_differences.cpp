@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/function_differences.h"
 
+#include "core/analysis/rounding/constant_differences.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
@@ -96,6 +97,8 @@ std::vector<FunctionDifference> functionDifferences(const ComparePair& pair)
     std::vector<FunctionDifference> found;
     findGelus(*pair.floatPlan, *pair.quantPlan, found);
     for (FunctionDifference& other : attributeDifferences(pair, AttributeKind::Numbers))
+        found.push_back(std::move(other));
+    for (FunctionDifference& other : constantDifferences(pair))
         found.push_back(std::move(other));
     findActivations(pair, found);
     return found;

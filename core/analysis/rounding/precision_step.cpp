@@ -5,6 +5,8 @@
 #include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -116,6 +118,41 @@ std::vector<int64_t> differingRows(const std::vector<float>& from, const std::ve
     return rows;
 }
 
+/// The same numbers, give or take rounding.
+bool holdsSame(const std::vector<float>& a, const std::vector<float>& b)
+{
+    constexpr double kClose = 1e-3;
+    for (size_t i = 0; i < a.size(); ++i)
+        if (!(std::fabs(double(a[i]) - b[i]) <= kClose * std::max(std::fabs(double(a[i])), std::fabs(double(b[i])))))
+            return false;
+    return true;
+}
+
+bool isUniform(const std::vector<float>& values)
+{
+    return std::ranges::all_of(values, [&](float v) { return v == values[0]; });
+}
+
+/// See WeightRounding::holds: `to` stands in place of `from`, the constant of `plan`.
+std::string heldInstead(
+    const Plan& plan, const Tensor& constant, const std::vector<float>& from, const std::vector<float>& to)
+{
+    constexpr size_t kFewest = 8, kMost = 1 << 16; // elements
+    if (from.size() < kFewest || from.size() > kMost || isUniform(from))
+        return {};
+    if (isUniform(to))
+        return to[0] == 0 ? std::string() : fmt::format("holds nothing but {:.4g}", to[0]);
+    for (size_t v = 0; v < plan.graph().values().size(); ++v) {
+        const Tensor* other = plan.constant(ValueId(v));
+        if (!other || other == &constant || !isFloat(other->dtype()) || other->shape() != constant.shape())
+            continue;
+        const std::vector<float> values = toFloats(*other);
+        if (holdsSame(values, to) && !holdsSame(values, from))
+            return "holds what " + plan.graph().values()[v].name + " does";
+    }
+    return {};
+}
+
 /// Looks for the step in types and in constants.
 class StepFinder {
 public:
@@ -205,12 +242,16 @@ private:
         const std::vector<float> from = toFloats(*a), to = toFloats(*b);
         if (from == to)
             return;
-        const auto precision = stepBetween(from, to);
+        auto precision = stepBetween(from, to);
+        // Factors near one are ones in so few bits, but nothing is rounded to these alone.
+        if (precision && *precision >= Precision::Float8E4M3 && isUniform(to) && !isUniform(from))
+            precision.reset();
         if (precision)
             see(*precision, false, isRounded(to, from, *precision));
         m_step.roundings.push_back({ m_pair.floatPlan->graph().value(x).name, m_pair.quantPlan->graph().value(y).name,
             node, precision, relativeDistance(from, to), std::ranges::all_of(to, [](float v) { return v == 0; }),
-            !precision && isOnGrid(from, to, a->shape()), differingRows(from, to, a->shape()) });
+            !precision && isOnGrid(from, to, a->shape()), differingRows(from, to, a->shape()),
+            precision ? std::string() : heldInstead(*m_pair.floatPlan, *a, from, to) });
     }
 
     const ComparePair& m_pair;

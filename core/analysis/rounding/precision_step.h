@@ -19,6 +19,10 @@ struct WeightRounding {
     bool onGrid = false; ///< the quantized file's are the float model's, rounded to codes and stored as reals
     std::vector<int64_t> rows {}; ///< indices of the first axis that alone differ, where these are few
 
+    /// What the quantized file's is in place of this one, without a full stop: one number everywhere, or what another
+    /// constant of the float model holds; empty: neither.
+    std::string holds {};
+
     bool other() const { return !precision && !onGrid; } ///< no rounding makes one out of the other
 };
 

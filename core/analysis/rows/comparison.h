@@ -29,10 +29,12 @@ struct NetworkVerdict {
     Number otherConstants {};
     bool harmfulConstants = false; ///< they make much of the output's error, or hold nothing any more
     bool lostConstants = false; ///< some are zeros in place of the float model's
+    Number errorWithoutThem {}; ///< the output's, over what it is with them, in amplitude, on one sample
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
     bool untested = false; ///< it is not known, and not only since rounding hides what else differs
     std::vector<std::string> unpaired {}; ///< stored weights without a partner
+    std::vector<RoundedByOutput> byOutput {}; ///< weights whose codes were chosen by the output
     std::vector<ChangedFunction> changed {}; ///< operators of another function whose effect was measured
     std::string exchanged {}; ///< which inputs or outputs stand in each other's place; empty: none
     PastProof past = PastProof::NotNeeded;

@@ -19,6 +19,9 @@ constexpr double kFirst = 1e7; ///< rank of what makes all other numbers doubtfu
 constexpr size_t kNamed = 3; ///< other functions that a summary names
 /// Constants that take away more than half of the output's noise power when they are the float model's are a fault.
 constexpr double kErrorWithoutThem = 0.7;
+/// Where nothing but weights is quantized, a decibel; of constants that hold others' values, whatever is felt.
+constexpr double kHardlyLess = 0.95, kLeastLeft = 1e-6;
+constexpr double kDecibelLess = 0.89, kFeltLess = 0.98;
 constexpr double kSpoiled = 0.1; ///< error over signal, -20 dB
 constexpr double kUntestedDb = 20, kDecade = 10;
 /// Part of what is between the files that a cause makes alone.
@@ -30,6 +33,8 @@ constexpr double kWrongFunction = 0.01, kFelt = 1e-3;
 constexpr double kOtherWeight = 0.1;
 constexpr double kFarMore = 10; ///< times what rounding the weights may explain
 constexpr double kNothingLeft = 0.99; ///< so far from the float model's: no correction
+
+const std::string kStoreThere = "Store the float model's value of this constant there, and find out what changed it";
 
 bool areRetrained(const Comparison& c)
 {
@@ -203,6 +208,8 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
         { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
         evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };
     f.rank = kFirst;
+    if (cause && cause->byConstant)
+        f.remedy = kStoreThere + "; nothing else is to be trusted before.";
     f.change = { RemedyKind::Requantize, {}, {}, 0, 0, 0 };
     if (c.network->exchanged.starts_with("the caches"))
         f.remedy = "Let each node read the past that its own present becomes.";
@@ -248,10 +255,11 @@ std::string listOf(const std::vector<const WeightRounding*>& constants)
 {
     std::vector<std::string> names;
     for (const WeightRounding* r : constants)
-        names.push_back(fmt::format("{} ({:.2g} apart{})", r->name, r->distance,
-            r->rows.empty()
-                ? std::string()
-                : fmt::format(", {} {} alone", r->rows.size() == 1 ? "row" : "rows", fmt::join(r->rows, ", "))));
+        names.push_back(
+            fmt::format("{} ({}{:.2g} apart{})", r->name, r->holds.empty() ? "" : r->holds + ", ", r->distance,
+                r->rows.empty()
+                    ? std::string()
+                    : fmt::format(", {} {} alone", r->rows.size() == 1 ? "row" : "rows", fmt::join(r->rows, ", "))));
     return listed(names);
 }
 
@@ -264,9 +272,17 @@ std::string effectOf(const NetworkVerdict& verdict, const std::vector<const Weig
             ? fmt::format("; {} holds nothing but zeros: it was lost, not corrected", (*zeros)->name)
             : fmt::format(
                 "; {} is as far from the float model's as zeros are, and so not corrected", others.front()->name);
-    return verdict.harmfulConstants ? ", which is much of its error"
-                                    : ", and its error would hardly be less without them: so it is where biases are "
-                                      "corrected";
+    const double without = verdict.errorWithoutThem.value_or(1);
+    const double db = std::fabs(20 * std::log10(std::max(without, kLeastLeft)));
+    if (verdict.harmfulConstants)
+        return without < kErrorWithoutThem ? ", which is much of its error"
+                                           : fmt::format(", whose error would be {:.1f} dB less without them", db);
+    if (without < kHardlyLess)
+        return fmt::format(", and its error would be {:.1f} dB less without them", db);
+    if (std::ranges::any_of(others, [](const WeightRounding* r) { return !r->holds.empty(); }))
+        return ", and its error would hardly be less without them";
+    return fmt::format(", and its error would {} without them: so it is where biases are corrected",
+        without > 1 / kHardlyLess ? fmt::format("be {:.1f} dB more", db) : std::string("hardly be less"));
 }
 
 /// One network but for constants that are no codes.
@@ -341,7 +357,7 @@ void findChangedFunctions(const Comparison& c, std::vector<Finding>& found)
 {
     for (const ChangedFunction& changed : c.network->changed) {
         Finding f = makeFinding(Rule::ModelsDiffer, changed.node);
-        f.title = "An operator computes another function";
+        f.title = changed.byConstant ? "A constant is another number" : "An operator computes another function";
         f.cause = "function";
         f.severity = changed.effect >= kWrongFunction ? Severity::Error
             : changed.effect >= kFelt                 ? Severity::Warning
@@ -354,8 +370,10 @@ void findChangedFunctions(const Comparison& c, std::vector<Finding>& found)
         f.summary = fmt::format("{}. In the float model this alone moves the outputs by {:.2g} of their size.",
             upper(changed.text), changed.effect);
         f.evidence = { evidence("output_moved", changed.effect) };
-        f.remedy = "Give the operator of the quantized file what the float model has there, or compare with a float "
-                   "model that has the same.";
+        f.remedy = changed.byConstant
+            ? kStoreThere + ", or compare with a float model that has the same."
+            : "Give the operator of the quantized file what the float model has there, or compare with a float model "
+              "that has the same.";
         f.rank = f.severity == Severity::Error ? kFirst : changed.effect * changed.effect;
         found.push_back(std::move(f));
     }
@@ -421,13 +439,23 @@ bool hasLostConstants(const NetworkProof& proof, const Comparison& c)
            });
 }
 
+/// They cost the output much, or are no corrected values and cost it anything.
+bool areHarmful(const NetworkProof& proof, const Comparison& c)
+{
+    const bool weightsOnly = onlyWeightsQuantized(c);
+    const bool others = std::ranges::any_of(
+        proof.step.roundings, [](const WeightRounding& r) { return r.other() && !r.holds.empty(); });
+    return proof.errorWithout.value_or(0) < (others ? kFeltLess : weightsOnly ? kDecibelLess : kErrorWithoutThem);
+}
+
 NetworkVerdict judgedConstants(const NetworkProof& proof, const Comparison& c, NetworkVerdict verdict)
 {
     const ValueDistance& moved = proof.withFloatWeights->worstOutput;
     verdict.otherConstants = moved.distance;
     verdict.movedOutput = nameOf(c, moved.floatValue);
     verdict.lostConstants = hasLostConstants(proof, c);
-    verdict.harmfulConstants = verdict.lostConstants || proof.errorWithout.value_or(0) < kErrorWithoutThem;
+    verdict.errorWithoutThem = proof.errorWithout;
+    verdict.harmfulConstants = verdict.lostConstants || areHarmful(proof, c);
     verdict.distance = verdict.harmfulConstants ? *proof.withFloatWeights : *proof.withFloatConstants;
     return verdict;
 }
@@ -441,6 +469,7 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     verdict.otherFunctions = proof->otherFunctions;
     verdict.untested = proof->untested;
     verdict.changed = proof->changed;
+    verdict.byOutput = proof->byOutput;
     verdict.exchanged = proof->exchanged;
     verdict.past = proof->past;
     verdict.unpaired = proof->unpaired;
