@@ -43,6 +43,8 @@ Finding activationFinding(const Comparison& c, size_t index, Rule rule)
     return f;
 }
 
+bool isChangedByRecipe(const ComparePair& pair) { return pair.provenance && pair.provenance->changesWeights(); }
+
 Finding weightFinding(const Comparison& c, size_t index, Rule rule)
 {
     const WeightRow& row = c.weights[index];
@@ -81,7 +83,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     }
     findCoarseTensors(pair, c, found);
     findOutlierChannels(pair, c, found);
-    findChannelImbalance(c, found);
+    findChannelImbalance(pair, c, found);
     findCoarseWeights(pair, c, found);
     findWeightsDiffer(pair, c, found);
     findWrongBiases(pair, c, found);
@@ -102,6 +104,8 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findSplitProducts(pair, c, found);
     if (!pair.quantView->quantizers().empty()) // of float16, say: nothing was meant to have them
         findLeftInFloat(c, found);
+    else
+        findNothingQuantized(pair, c, found);
     findUnmatched(pair, found);
     if (c.network && !c.network->exchanged.empty()) // pairs of weights and ranges are wrong then, not these
         std::erase_if(found, [](const Finding& f) {

@@ -40,7 +40,7 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
 void findCancellations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
-void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
+void findChannelImbalance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
@@ -59,6 +59,8 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
 void findAccuracyDrop(const Comparison& c, std::vector<Finding>& found);
 void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findLeftInFloat(const Comparison& c, std::vector<Finding>& found);
+/// The file has no codes at all.
+void findNothingQuantized(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
 
 /// What the proof tells, by what is known of the weights.
@@ -79,8 +81,14 @@ Finding weightFinding(const Comparison& c, size_t row, Rule rule);
 bool isTold(
     const std::vector<Finding>& found, Rule rule, std::optional<size_t> activation, std::optional<size_t> weight);
 
+/// By activation, what of the worst output's noise passes through it, 0..1, estimated.
+std::vector<double> noiseShares(const ComparePair& pair, const Comparison& c);
 /// What each activation's own quantizer makes of the worst output's noise, 0..1, estimated by how noise is passed on.
 std::vector<double> outputShares(const ComparePair& pair, const Comparison& c);
+/// The dequantized weight says next to nothing about the float one, dB.
+inline constexpr double kUnrelatedDb = 6;
+/// The recipe was asked to: what is off then is no fault.
+bool isChangedByRecipe(const ComparePair& pair);
 /// Activations are float: nothing but weights can be mended.
 bool onlyWeightsQuantized(const Comparison& c);
 /// The row is a graph input, or only moves its elements (Reshape, Transpose ...).

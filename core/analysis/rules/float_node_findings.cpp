@@ -151,4 +151,56 @@ void findLeftInFloat(const Comparison& c, std::vector<Finding>& found)
     found.push_back(std::move(f));
 }
 
+namespace {
+
+/// Some constant holds codes, though nothing that reads them is known as a quantizer.
+bool storesCodes(const Plan& plan)
+{
+    constexpr int64_t kFewest = 16; // elements: fewer are zero points and sizes
+    for (size_t v = 0; v < plan.graph().values().size(); ++v)
+        if (const Tensor* t = plan.constant(ValueId(v)); t && t->count() >= kFewest && dtypeBits(t->dtype()) <= 8
+            && t->dtype() != DType::Bool && t->dtype() != DType::String)
+            return true;
+    return false;
+}
+
+/// Nodes that multiply with a constant as it is stored, by operator.
+std::map<std::string, size_t> constantProducts(const Plan& plan)
+{
+    std::map<std::string, size_t> counts;
+    for (const Node& node : plan.graph().nodes())
+        if (isMatrixProduct(node.opType) && std::ranges::any_of(node.inputs, [&](ValueId in) {
+                return in.valid() && !plan.graph().value(in).producer.valid() && plan.constant(in);
+            }))
+            ++counts[node.opType];
+    return counts;
+}
+
+} // namespace
+
+void findNothingQuantized(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const auto counts = constantProducts(*pair.quantPlan);
+    const bool lower = !c.network || !c.network->same() || c.network->step.precision != Precision::Float32;
+    if (counts.empty() || lower || pair.quantizedReference || storesCodes(*pair.quantPlan))
+        return;
+    std::vector<std::string> products;
+    for (const auto& [type, count] : counts)
+        products.push_back(fmt::format("{} {}", count, type));
+    Finding f = makeFinding(Rule::LeftInFloat);
+    f.cause = "nothing";
+    f.title = "Nothing is quantized in this file";
+    f.summary = fmt::format(
+        "No value and no weight of it has codes. Its products with constants are {}.", fmt::join(products, ", "));
+    if (!counts.contains("MatMul"))
+        f.summary
+            += " Tools that store weights in blocks (MatMulNBits) take MatMul alone, and leave these as they are.";
+    f.evidence = { { "products", std::nullopt, fmt::format("{}", fmt::join(products, ", ")), {} } };
+    f.remedy = counts.contains("MatMul")
+        ? "Take care that this is the file that was meant, and that the recipe's operator types and exclusions let "
+          "something be quantized."
+        : "Make MatMul and Add of them before quantizing, or take a format that quantizes these operators.";
+    found.push_back(std::move(f));
+}
+
 } // namespace qs

@@ -274,12 +274,20 @@ FindingPlace inheritedPlace(const Comparison& c, size_t index)
 
 } // namespace
 
-std::vector<double> outputShares(const ComparePair& pair, const Comparison& c)
+std::vector<double> noiseShares(const ComparePair& pair, const Comparison& c)
 {
     const NoiseShares shares(pair.floatPlan->graph(), c);
-    std::vector<double> own;
+    std::vector<double> passed;
     for (const ActivationRow& row : c.activations)
-        own.push_back(shares.all()[row.floatValue.index()] * ownPartOfNoise(row).value_or(0));
+        passed.push_back(shares.all()[row.floatValue.index()]);
+    return passed;
+}
+
+std::vector<double> outputShares(const ComparePair& pair, const Comparison& c)
+{
+    std::vector<double> own = noiseShares(pair, c);
+    for (size_t i = 0; i < own.size(); ++i)
+        own[i] *= ownPartOfNoise(c.activations[i]).value_or(0);
     return own;
 }
 

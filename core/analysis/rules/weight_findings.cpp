@@ -20,19 +20,10 @@ namespace {
 constexpr double kWorthwhileDb = 6; ///< a bit
 constexpr double kPoorWeightDb = 25;
 constexpr double kAmpleWeightDb = 50; ///< more than 8 bits give
-constexpr double kUnrelatedDb = 6; ///< the dequantized weight says next to nothing about the float one
 constexpr size_t kFewLayers = 3; ///< of so many weights less than one is other
 constexpr double kFewElements = 2.5; ///< of a small weight: damage, not training
 constexpr double kMostElements = 0.5; ///< share from which on the others are the few
 constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
-constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
-constexpr double kHarmfulBias = 0.01; ///< noise power over the output's
-constexpr double kRuinousBias = 0.06;
-constexpr size_t kSumBits = 32;
-constexpr double kHarmfulCut = 1e-4; ///< the same of a bias whose codes saturate, which none has to
-constexpr double kHarmfulBits = 1e-3; ///< of one that has fewer bits than sums have
-constexpr double kMostBehind = 0.5; ///< share of what is off behind the node
-constexpr double kBeyondRoundingDb = 20;
 
 std::optional<double> medianOf(const std::vector<Number>& values)
 {
@@ -63,8 +54,42 @@ bool hasWrongElements(const WeightRow& row)
 
 } // namespace
 
-void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
+namespace {
+
+constexpr double kFeltAtOutput = 0.5; ///< dB
+
+/// What the worst output gains where the weight's own noise falls by so much; nothing where that is not known.
+Number gainAtOutput(const Comparison& c, const std::vector<double>& shares, const WeightRow& row, double gainDb)
 {
+    const double left = std::pow(10.0, -gainDb / 10);
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& a = c.activations[i];
+        if (!row.floatNode.valid() || a.floatNode != row.floatNode)
+            continue;
+        double noise = 0;
+        for (const Number* part :
+            { &a.noise.rounding, &a.noise.clipping, &a.noise.inherited, &a.noise.weights, &a.noise.kernel })
+            noise += part->value_or(0);
+        if (!a.noise.weights && row.opType != "Gather") // which hands its table's noise on
+            return std::nullopt;
+        const double own = !a.noise.weights ? 1 : noise > 0 ? *a.noise.weights / noise : 0;
+        return -10 * std::log10(1 - std::min(shares[i] * own, 1.0) * (1 - left));
+    }
+    return std::nullopt;
+}
+
+/// The format stores one scale for what Gather reads.
+bool hasOneScaleOnly(const ComparePair& pair, const WeightRow& row)
+{
+    const QuantForm form = pair.quantView->form();
+    return row.opType == "Gather" && (form == QuantForm::Dynamic || form == QuantForm::QOperator);
+}
+
+} // namespace
+
+void findChannelImbalance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    std::vector<double> shares;
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         if (row.bias || !row.params.perTensor() || !row.perChannelSqnrDb || !row.similarity.sqnrDb || !row.rangeRatio
@@ -80,8 +105,14 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
         const double typical = medianOf(row.channelSqnrDb).value_or(*row.similarity.sqnrDb);
         if (typical >= kAmpleWeightDb)
             continue;
+        if (shares.empty())
+            shares = noiseShares(pair, c);
+        const bool felt = gainAtOutput(c, shares, row, gain).value_or(HUGE_VAL) >= kFeltAtOutput;
+        const bool oneOnly = hasOneScaleOnly(pair, row);
+        if (oneOnly && !felt)
+            continue;
         Finding f = weightFinding(c, i, Rule::ChannelImbalance);
-        if (typical < kPoorWeightDb || *row.similarity.sqnrDb < kCoarseWeightDb)
+        if (felt && (typical < kPoorWeightDb || *row.similarity.sqnrDb < kCoarseWeightDb))
             f.severity = Severity::Warning;
         f.rank = std::pow(10.0, -typical / 10);
         f.summary = fmt::format("The largest channel is {:.1f} times the median one; a scale per channel would give "
@@ -92,6 +123,11 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
             evidence("per_channel_sqnr_db", *row.perChannelSqnrDb, "dB"), evidence("gain_db", gain, "dB") };
         f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis };
         f.expectedGainDb = gain;
+        if (oneOnly) {
+            f.summary += " This format has one scale alone for a table that Gather reads.";
+            f.remedy = "Leave this table in float, or take a format that has scales a channel or block for it.";
+            f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
+        }
         found.push_back(std::move(f));
     }
 }
@@ -110,7 +146,8 @@ void blameFew(const Comparison& c, std::vector<Finding>& found)
         return;
     for (Finding& f : found)
         if (retrained(f)) {
-            f.summary += fmt::format(" The other {} weights are as in the float model.", all - differing);
+            f.summary += fmt::format(" The other {} weights {} the float model.", all - differing,
+                c.network && !c.network->byOutput.empty() ? "fit" : "are as in");
             f.remedy = "Quantize these weights anew from the float model's, and find out what changed them.";
             f.change = { RemedyKind::Requantize, f.node, f.tensor, 0, 0, 0 };
         }
@@ -121,7 +158,7 @@ void blameFew(const Comparison& c, std::vector<Finding>& found)
 namespace {
 
 /// What is wrong with a weight that has one simple change.
-std::string changeText(const WeightChange& change)
+std::string changeText(const WeightChange& change, bool mayBeMeant)
 {
     switch (change.kind) {
     case WeightChange::Kind::Factor:
@@ -138,7 +175,8 @@ std::string changeText(const WeightChange& change)
     case WeightChange::Kind::Factors:
         return fmt::format("{} of the channels or blocks are the float model's times factors of their own, up to "
                            "{:.4g}, rounded: their scales are wrong or those of others{}",
-            percentText(change.part), change.value, change.part > kMostElements ? ", or the weight was equalized" : "");
+            percentText(change.part), change.value,
+            mayBeMeant && change.part > kMostElements ? ", or the weight was equalized" : "");
     case WeightChange::Kind::Cut:
         break;
     }
@@ -261,8 +299,30 @@ std::string orderText(const WeightOrder& order, const Shape& shape)
     return fmt::format("they are those of {} ({}), rounded", order.node, order.name);
 }
 
+const RoundedByOutput* byOutput(const Comparison& c, const WeightRow& row)
+{
+    if (!c.network)
+        return nullptr;
+    const auto it = std::ranges::find(c.network->byOutput, row.name, &RoundedByOutput::name);
+    return it == c.network->byOutput.end() ? nullptr : &*it;
+}
+
+/// The one simple change that explains it; of codes that were chosen by the output what is wrong beside.
+std::optional<WeightChange> changeOf(const Comparison& c, const WeightRow& row)
+{
+    const RoundedByOutput* const chosen = byOutput(c, row);
+    if (row.change || !chosen || chosen->right())
+        return row.change;
+    if (chosen->shift != 0)
+        return chosen->part >= 1 ? WeightChange { WeightChange::Kind::Shift, chosen->shift }
+                                 : WeightChange { WeightChange::Kind::Shifts, std::fabs(chosen->shift) };
+    const bool all = chosen->part >= 1;
+    return WeightChange { all ? WeightChange::Kind::Factor : WeightChange::Kind::Factors, chosen->factor,
+        chosen->part };
+}
+
 /// What is wrong with a weight that is another one.
-std::string otherWeightText(const WeightRow& row, bool elements, bool unrelated)
+std::string otherWeightText(const Comparison& c, const WeightRow& row, bool elements, bool unrelated)
 {
     if (row.otherRows)
         return otherRowsText(*row.otherRows, row.shape);
@@ -270,15 +330,14 @@ std::string otherWeightText(const WeightRow& row, bool elements, bool unrelated)
         return fmt::format(
             "A few elements ({:.3f} %) are off by up to {:.0f} steps, all others are rounded well or clipped.",
             100 * *row.offByMoreThanHalfStep, row.mostStepsOff.value_or(0));
+    const auto change = changeOf(c, row);
     return fmt::format("{} of the elements are off by more than half a step without being clipped: {}.",
         percentText(*row.offByMoreThanHalfStep),
-        row.change      ? changeText(*row.change)
+        change          ? changeText(*change, !byOutput(c, row))
             : row.order ? orderText(*row.order, row.shape)
             : unrelated ? "other weights, or a scale or axis that is not theirs"
                         : "retrained (quantization-aware), equalized or other weights");
 }
-
-bool isChangedByRecipe(const ComparePair& pair) { return pair.provenance && pair.provenance->changesWeights(); }
 
 /// What the recipe was asked for is no fault.
 void tellChangedByRecipe(const Comparison& c, std::vector<Finding>& found)
@@ -327,6 +386,37 @@ void tellEqualized(const Comparison& c, std::vector<Finding>& found)
         = { evidence("lowest", lowest), evidence("highest", highest), evidence("places", double(f.places.size())) };
     f.remedy = "Nothing has to be done; what is told of these weights and of the tensors between them compares other "
                "numbers.";
+    found.push_back(std::move(f));
+}
+
+/// Codes that were chosen by what they do to the output are no fault.
+void tellByOutput(const Comparison& c, const std::vector<size_t>& rows, std::vector<Finding>& found)
+{
+    if (rows.empty())
+        return;
+    Finding f = weightFinding(c, rows.front(), Rule::WeightsDiffer);
+    f.severity = Severity::Note;
+    f.cause = "by_output";
+    f.rank = 0;
+    double most = 0, error = 0, steps = 0;
+    for (const size_t i : rows) {
+        const RoundedByOutput& chosen = *byOutput(c, c.weights[i]);
+        f.places.push_back(placesOf(weightFinding(c, i, Rule::WeightsDiffer)).front());
+        most = std::max(most, chosen.moved);
+        error = std::max(error, chosen.error);
+        steps = std::max(steps, chosen.steps);
+    }
+    f.title = rows.size() == 1
+        ? "The weights of " + f.node + " are rounded by what they do to its output"
+        : fmt::format("{} layers have weights that are rounded by what they do to outputs", rows.size());
+    f.summary = fmt::format(
+        "Up to {} of the codes are not the nearest ones, by {:.0f} steps at most, and on the samples the products are "
+        "off by less for it: by {} of the noise power that the nearest codes with the same scales make, or less. GPTQ "
+        "rounds so.",
+        percentText(most), steps, percentText(error));
+    f.evidence = { evidence("moved_codes", most), evidence("output_noise_over_nearest", error),
+        evidence("places", double(rows.size())) };
+    f.remedy = "Nothing has to be done.";
     found.push_back(std::move(f));
 }
 
@@ -384,6 +474,40 @@ void tellRightReader(const WeightRow& row, const WeightRow& right, Finding& f)
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
 }
 
+/// A weight that is not the float model's, rounded to the nearest codes.
+Finding otherWeight(const ComparePair& pair, const Comparison& c, size_t i, bool elements)
+{
+    const WeightRow& row = c.weights[i];
+    const auto change = changeOf(c, row);
+    const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
+    Finding f = weightFinding(c, i, Rule::WeightsDiffer);
+    // Equalization gives most channels factors, too.
+    const bool meant
+        = change && change->kind == WeightChange::Kind::Factors && change->part > kMostElements && !byOutput(c, row);
+    const bool damaged = elements || (change && !meant) || row.order;
+    f.cause = elements ? row.name : damaged ? "changed" : meant ? "factors" : unrelated ? "unrelated" : "retrained";
+    if (elements)
+        f.title = row.node + " has damaged weights";
+    f.summary = otherWeightText(c, row, elements, unrelated);
+    if (!elements && c.network && c.network->storedWeights && c.network->same())
+        f.summary += " Given these weights, the float model computes what the quantized file does without its "
+                     "quantizers: the network is the same.";
+    f.evidence = { evidence("off_by_more_than_half_step", *row.offByMoreThanHalfStep),
+        evidence("max_abs_error", row.similarity.maxAbsError.value_or(0)),
+        evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
+        evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
+    if (damaged || unrelated) {
+        f.severity = Severity::Error;
+        f.remedy = "Quantize these weights anew from the float model's, and find out what changed them.";
+        f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+    }
+    if (row.order && row.order->kind == WeightOrder::Kind::Transposed)
+        f.title = row.node + " holds the float model's weight transposed";
+    if (const WeightRow* right = rightReader(pair, c, row))
+        tellRightReader(row, *right, f);
+    return f;
+}
+
 } // namespace
 
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -392,6 +516,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         return tellChangedByRecipe(c, found);
     tellEqualized(c, found);
     const Graph& graph = pair.floatPlan->graph();
+    std::vector<size_t> chosenByOutput;
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         const NodeId maker = row.floatValue.valid() ? graph.value(row.floatValue).producer : NodeId();
@@ -409,174 +534,13 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         }
         if (isNearlyRounded(row))
             continue;
-        const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
-        Finding f = weightFinding(c, i, Rule::WeightsDiffer);
-        // Equalization gives most channels factors, too.
-        const bool meant
-            = row.change && row.change->kind == WeightChange::Kind::Factors && row.change->part > kMostElements;
-        const bool damaged = elements || (row.change && !meant) || row.order;
-        f.cause = elements ? row.name : damaged ? "changed" : meant ? "factors" : unrelated ? "unrelated" : "retrained";
-        if (elements)
-            f.title = row.node + " has damaged weights";
-        f.summary = otherWeightText(row, elements, unrelated);
-        if (!elements && c.network && c.network->storedWeights && c.network->same())
-            f.summary += " Given these weights, the float model computes what the quantized file does without its "
-                         "quantizers: the network is the same.";
-        f.evidence = { evidence("off_by_more_than_half_step", *row.offByMoreThanHalfStep),
-            evidence("max_abs_error", row.similarity.maxAbsError.value_or(0)),
-            evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
-            evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
-        if (damaged || unrelated) {
-            f.severity = Severity::Error;
-            f.remedy = "Quantize these weights anew from the float model's, and find out what changed them.";
-            f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
-        }
-        if (row.order && row.order->kind == WeightOrder::Kind::Transposed)
-            f.title = row.node + " holds the float model's weight transposed";
-        if (const WeightRow* right = rightReader(pair, c, row))
-            tellRightReader(row, *right, f);
-        found.push_back(std::move(f));
+        if (const RoundedByOutput* chosen = byOutput(c, row); chosen && chosen->right() && !elements)
+            chosenByOutput.push_back(i);
+        else
+            found.push_back(otherWeight(pair, c, i, elements));
     }
+    tellByOutput(c, chosenByOutput, found);
     blameFew(c, found);
-}
-
-namespace {
-
-/// Largest relative distance of the bias' scales from input scale x weight scale; nothing where these are not known.
-std::optional<double> biasScaleDistance(const ComparePair& pair, const WeightRow& row)
-{
-    const auto& quantizers = pair.quantView->quantizers();
-    const auto& units = pair.quantView->units();
-    const auto unit = std::ranges::find(units, row.quantNode, &QuantUnit::node);
-    if (unit == units.end())
-        return std::nullopt;
-    const QuantParams *input = nullptr, *weight = nullptr;
-    for (uint32_t q : unit->inputs) {
-        const QuantRole role = quantizers[q].role;
-        if (role == QuantRole::Activation && !input)
-            input = &quantizers[q].params;
-        if (role == QuantRole::Weight && q != row.quantizer && !weight)
-            weight = &quantizers[q].params;
-    }
-    if (!input || !weight || input->scale.size() != 1 || weight->scale.empty() || row.params.scale.empty())
-        return std::nullopt;
-    double distance = 0;
-    for (size_t i = 0; i < std::max(weight->scale.size(), row.params.scale.size()); ++i) {
-        const double product = double(input->scale[0]) * double(weight->scale[std::min(i, weight->scale.size() - 1)]);
-        const double stored = row.params.scale[std::min(i, row.params.scale.size() - 1)];
-        distance = std::max(distance, std::fabs(stored / product - 1));
-    }
-    return distance;
-}
-
-/// Runtimes have kernels on codes for products alone: a normalization dequantizes its bias as the file says.
-bool addsToSums(const ComparePair& pair, const WeightRow& row)
-{
-    const std::string& type = row.quantNode.valid() ? pair.quantPlan->graph().node(row.quantNode).opType : row.opType;
-    return !type.ends_with("Normalization");
-}
-
-/// Its node reads its input otherwise than it was written, and with it the bias: that is told already.
-bool isMisread(const ComparePair& pair, const WeightRow& row, const std::vector<Finding>& found)
-{
-    if (!row.quantNode.valid())
-        return false;
-    const std::string& reader = pair.quantPlan->graph().node(row.quantNode).name;
-    return std::ranges::any_of(found, [&](const Finding& f) {
-        return f.rule == Rule::WrongZeroPoint && std::ranges::any_of(f.evidence, [&](const EvidenceItem& item) {
-            return item.key == "reader" && item.text == reader;
-        });
-    });
-}
-
-/// Signal power behind a node of the float model.
-double powerBehind(const Comparison& c, NodeId node)
-{
-    for (const ActivationRow& row : c.activations)
-        if (row.floatNode == node && row.signalPower)
-            return *row.signalPower;
-    return 0;
-}
-
-/// Little of the output's power, but most of what is off there, and not by rounding. The mean tells whether it is off
-/// by this bias: one that was corrected takes a mean error away.
-bool makesMostNoise(const Comparison& c, const WeightRow& row)
-{
-    const double sqnr = row.similarity.sqnrDb.value_or(HUGE_VAL), mean = row.similarity.meanError.value_or(0);
-    if (sqnr >= kUnrelatedDb || row.idealSqnrDb.value_or(0) < sqnr + kBeyondRoundingDb)
-        return false;
-    const bool retrained = std::ranges::any_of(c.weights, [&](const WeightRow& w) {
-        return !w.bias && w.quantNode == row.quantNode && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare;
-    });
-    return !retrained && std::ranges::any_of(c.activations, [&](const ActivationRow& a) {
-        const double noise = a.accumulated.rmse.value_or(0), own = row.similarity.rmse.value_or(0);
-        return a.floatNode == row.floatNode && row.floatNode.valid() && own * own >= kMostBehind * noise * noise
-            && std::fabs(a.accumulated.meanError.value_or(0) - mean) <= kMostBehind * std::fabs(mean);
-    });
-}
-
-/// What is off is all of it.
-bool isAllZeros(const WeightRow& row)
-{
-    constexpr double kNothing = 1e-6; // dB
-    return std::fabs(row.similarity.sqnrDb.value_or(HUGE_VAL)) < kNothing && !row.similarity.cosine;
-}
-
-} // namespace
-
-void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
-{
-    if (isChangedByRecipe(pair))
-        return;
-    for (size_t i = 0; i < c.weights.size(); ++i) {
-        const WeightRow& row = c.weights[i];
-        if (!row.bias || row.params.scale.empty() || (c.network && c.network->rearranged))
-            continue;
-        double power = powerBehind(c, row.floatNode);
-        if (power <= 0) // nothing is compared right behind it: its own size
-            power = row.channelAbsMax.empty() ? 0 : std::pow(std::ranges::max(row.channelAbsMax), 2);
-        const double share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
-        const auto distance = biasScaleDistance(pair, row);
-        const bool meant = row.equalized; // it has the factors of its channels
-        const bool cut = !meant && row.clippedFraction.value_or(0) > 0 && share > kHarmfulCut;
-        const bool coarse = !meant && dtypeBits(row.params.dtype) < kSumBits && share > kHarmfulBits;
-        const bool most = !meant && share <= kHarmfulBias && makesMostNoise(c, row);
-        const bool wrong = cut || coarse || most || (!meant && share > kHarmfulBias);
-        const bool mismatched = addsToSums(pair, row) && distance && *distance > kBiasRatio;
-        if ((!wrong && !mismatched) || isMisread(pair, row, found))
-            continue;
-        Finding f = weightFinding(c, i, Rule::WrongBiasScale);
-        if (wrong && share > kRuinousBias)
-            f.severity = Severity::Error;
-        f.rank = meant ? 0 : share;
-        f.cause = cut ? "cut" : wrong ? "wrong" : "own_scale";
-        const bool lost = wrong && isAllZeros(row);
-        if (lost) {
-            f.title = "The bias of " + row.node + " is lost";
-            f.remedy = "Quantize the bias anew from the float model's, and find out what lost it.";
-        } else if (cut)
-            f.title = "The bias of " + row.node + " is clipped";
-        else if (!wrong)
-            f.title = "The bias of " + row.node + " has a scale of its own";
-        f.summary = wrong
-            ? fmt::format("{} it is off by {:.4g} (root of the mean square), {} of the power of the output{}.",
-                lost ? "It holds nothing but zeros:" : "Dequantized,", row.similarity.rmse.value_or(0),
-                percentText(share), most ? " and most of what is off there" : "")
-            : fmt::format("Its scale differs from input scale x weight scale by {}; integer kernels take the product, "
-                          "so they would compute another bias than the file says.",
-                percentText(*distance));
-        if (row.clippedFraction.value_or(0) > 0)
-            f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
-        if (wrong && dtypeBits(row.params.dtype) < kSumBits)
-            f.summary += fmt::format(
-                " It has {} bits, and the sums that it is added to have {}.", row.params.bits(), kSumBits);
-        f.evidence
-            = { evidence("noise_over_output", share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
-                  evidence("scale_distance", distance.value_or(0)),
-                  evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
-        f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
-        found.push_back(std::move(f));
-    }
 }
 
 } // namespace qs

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Constants that are other ones in the quantized file, told by name: single numbers, and factors of normalizations.
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kRows = 32, kWidth = 16;
+
+Comparison provedOn(const Prepared& f, const Prepared& q)
+{
+    CompareOptions options;
+    options.prove = true;
+    const FixedData data({ Tensor::of<float>({ kRows, kWidth }, normals(int(kRows * kWidth), 9)) });
+    return compared(f, q, data, options);
+}
+
+/// What the rows of changedNumber() are about: x -> operator with the constant c -> y.
+Prepared withNumber(const QString& kind, float number, bool codes)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("c", Tensor::scalar(number));
+    std::string x = "x";
+    if (codes) {
+        m.qdq<int8_t>("x", "x_dq", 0.04f, 0);
+        x = "x_dq";
+    }
+    if (kind == "epsilon")
+        m.node("Mul", { x, x }, { "square" }).node("Add", { "square", "c" }, { "a" }).node("Sqrt", { "a" }, { "y" });
+    else if (kind == "two readers")
+        m.node("Mul", { x, "c" }, { "a" }).node("Sin", { "a" }, { "s" }).node("Mul", { "c", "s" }, { "y" });
+    else if (kind == "mask")
+        m.constant("rows", Tensor::of<bool>({ 1, 4 }, { true, true, false, true }))
+            .constant("sizes", Tensor::of<int64_t>({ 2 }, { kRows * 4, 4 }))
+            .node("Reshape", { x, "sizes" }, { "r" })
+            .node("Where", { "rows", "r", "c" }, { "a" })
+            .node("Softmax", { "a" }, { "y" }, { { "axis", int64_t(1) } });
+    else
+        m.node("Mul", { x, "c" }, { "a" }).node("Sigmoid", { "a" }, { "y" });
+    return m.output("y").finish();
+}
+
+/// LayerNormalization -> MatMul with few codes.
+Prepared normalizedProduct(const std::vector<float>& factors, bool codes)
+{
+    SmallModel m(codes ? "q" : "f");
+    const std::vector<float> w = uniform(int(kWidth * 8), 5);
+    m.input("x", { kRows, kWidth }).constant("g", Tensor::of<float>({ kWidth }, factors));
+    std::vector<float> next(size_t(kWidth), 1.f);
+    for (size_t i = 0; i < next.size(); ++i)
+        next[i] = 1 + 0.05f * float(int(i % 5) - 2);
+    m.constant("next", Tensor::of<float>({ kWidth }, next));
+    if (codes) {
+        std::vector<int8_t> rounded;
+        for (const float v : w)
+            rounded.push_back(int8_t(std::lrint(v * 7)));
+        m.weight("w", { kWidth, 8 }, rounded, { 1.f / 7 });
+    } else {
+        m.constant("w", Tensor::of<float>({ kWidth, 8 }, w));
+    }
+    return m.node("LayerNormalization", { "x", "g" }, { "n" })
+        .node("MatMul", { "n", "w" }, { "a" })
+        .node("LayerNormalization", { "x", "next" }, { "n2" })
+        .node("MatMul", { "n2", "w" }, { "b" })
+        .node("Add", { "a", "b" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+} // namespace
+
+class ChangedConstantTests : public QObject {
+    Q_OBJECT
+private slots:
+    void changedNumber_data()
+    {
+        QTest::addColumn<QString>("kind");
+        QTest::addColumn<float>("number");
+        QTest::addColumn<float>("changed");
+        QTest::addColumn<QString>("tensor"); // that the first reader makes; empty: no finding
+        QTest::addColumn<QString>("told");
+        QTest::newRow("epsilon") << "epsilon" << 1e-6f << 0.5f << "a"
+                                 << "is 0.5, in the float model 1e-06";
+        QTest::newRow("scale") << "scale" << 0.25f << 0.125f << "a"
+                               << "is 0.125, in the float model 0.25";
+        QTest::newRow("two readers") << "two readers" << 2.f << 1.f << "a"
+                                     << "and 1 more read, is 1, in the float model 2";
+        QTest::newRow("mask") << "mask" << -10000.f << 0.f << "a"
+                              << "is 0, in the float model -1e+04";
+        QTest::newRow("the same") << "scale" << 0.25f << 0.25f << ""
+                                  << "";
+        QTest::newRow("written in float16") << "scale" << 0.3333333f << 0.33325195f << ""
+                                            << "";
+        QTest::newRow("both leave nothing") << "mask" << -10000.f << -65504.f << ""
+                                            << "";
+    }
+    /// The node that reads the constant, its name and both numbers; and a remedy that speaks of it.
+    void changedNumber()
+    {
+        QFETCH(const QString, kind);
+        QFETCH(const float, number);
+        QFETCH(const float, changed);
+        QFETCH(const QString, tensor);
+        QFETCH(const QString, told);
+        const Comparison c = provedOn(withNumber(kind, number, false), withNumber(kind, changed, true));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((found != nullptr) == !tensor.isEmpty(), qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QCOMPARE(QString::fromStdString(found->tensor), tensor);
+        QVERIFY2(found->summary.find(told.toStdString()) != std::string::npos, found->summary.c_str());
+        QVERIFY2(found->summary.find("constant c") != std::string::npos, found->summary.c_str());
+        QVERIFY2(found->remedy.find("this constant") != std::string::npos, found->remedy.c_str());
+    }
+
+    void otherFactors_data()
+    {
+        QTest::addColumn<int>("factors"); // 0: the float model's, 1: ones, 2: the next one's, 3: corrected
+        QTest::addColumn<QString>("told"); // empty: no finding
+        QTest::newRow("the same") << 0 << "";
+        QTest::newRow("all ones") << 1 << "g (holds nothing but 1, ";
+        QTest::newRow("another's") << 2 << "g (holds what next does, ";
+    }
+    /// Factors that nobody corrected are a fault though codes make more noise.
+    void otherFactors()
+    {
+        QFETCH(const int, factors);
+        QFETCH(const QString, told);
+        std::vector<float> own, stored;
+        for (int64_t i = 0; i < kWidth; ++i) {
+            own.push_back(1 + 0.2f * float(int(i % 3) - 1));
+            stored.push_back(factors == 0 ? own.back() : factors == 1 ? 1 : 1 + 0.05f * float(int(i % 5) - 2));
+        }
+        const Comparison c = provedOn(normalizedProduct(own, false), normalizedProduct(stored, true));
+        const auto found = std::ranges::find(c.findings, "constants", &Finding::cause);
+        QVERIFY2((found != c.findings.end()) == !told.isEmpty(), qPrintable(rulesOf(c)));
+        if (told.isEmpty())
+            return;
+        QVERIFY2(found->severity != Severity::Note, qPrintable(rulesOf(c)));
+        QVERIFY2(found->summary.find(told.toStdString()) != std::string::npos, found->summary.c_str());
+        QVERIFY2(found->summary.find("corrected") == std::string::npos, found->summary.c_str());
+    }
+
+    /// The quantized file's normalization has ones, and the float model multiplies by its factors behind one.
+    void lostFactors()
+    {
+        const auto network = [](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { kRows, kWidth }).constant("one", Tensor::of<float>({ kWidth }, std::vector<float>(16, 1.f)));
+            m.node("LayerNormalization", { "x", "one" }, { "n" });
+            if (!codes)
+                m.constant("g", Tensor::of<float>({ kWidth }, uniform(int(kWidth), 7)))
+                    .node("Mul", { "n", "g" }, { "m" })
+                    .constant("w", Tensor::of<float>({ kWidth, 8 }, uniform(int(kWidth * 8), 5)));
+            else {
+                std::vector<int8_t> rounded;
+                for (const float v : uniform(int(kWidth * 8), 5))
+                    rounded.push_back(int8_t(std::lrint(v * 127)));
+                m.weight("w", { kWidth, 8 }, rounded, { 1.f / 127 });
+            }
+            return m.node("MatMul", { codes ? "n" : "m", "w" }, { "y" }).output("y").finish();
+        };
+        const Comparison c = provedOn(network(false), network(true));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QVERIFY2(found->tensor == "m", qPrintable(rulesOf(c)));
+        QVERIFY2(found->summary.find("the float model has g there") != std::string::npos, found->summary.c_str());
+    }
+
+    void nothingQuantized_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<bool>("codes");
+        QTest::newRow("Gemm") << "Gemm" << false;
+        QTest::newRow("MatMul") << "MatMul" << false;
+        QTest::newRow("with codes") << "MatMul" << true;
+    }
+    void nothingQuantized()
+    {
+        QFETCH(const QString, type);
+        QFETCH(const bool, codes);
+        const std::vector<float> w = uniform(int(kWidth * 8), 5);
+        const auto network = [&](bool quantized) {
+            SmallModel m(quantized ? "q" : "f");
+            m.input("x", { kRows, kWidth });
+            if (quantized) {
+                std::vector<int8_t> rounded;
+                for (const float v : w)
+                    rounded.push_back(int8_t(std::lrint(v * 127)));
+                m.weight("w", { kWidth, 8 }, rounded, { 1.f / 127 });
+            } else {
+                m.constant("w", Tensor::of<float>({ kWidth, 8 }, w));
+            }
+            return m.node(type.toStdString(), { "x", "w" }, { "y" }).output("y").finish();
+        };
+        const Comparison c = provedOn(network(false), network(codes));
+        const auto found = std::ranges::find(c.findings, "nothing", &Finding::cause);
+        QVERIFY2((found != c.findings.end()) == !codes, qPrintable(rulesOf(c)));
+        if (codes)
+            return;
+        QCOMPARE(found->severity, Severity::Note);
+        QVERIFY2(found->summary.find("1 " + type.toStdString()) != std::string::npos, found->summary.c_str());
+        QCOMPARE(found->summary.find("MatMulNBits") != std::string::npos, type == "Gemm");
+    }
+};
+
+QTEST_GUILESS_MAIN(ChangedConstantTests)
+#include "changed_constants_test.moc"
