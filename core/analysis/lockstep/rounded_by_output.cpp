@@ -16,7 +16,7 @@ namespace qs {
 
 namespace {
 
-constexpr double kMovedShare = 0.001; ///< of the codes: fewer are rounding of scales
+constexpr double kMovedCodes = 0.001; ///< of the codes: fewer are rounding of scales
 constexpr double kLessError = 0.9; ///< power at the output, over that of the nearest codes
 constexpr double kHardlyMoreError = 1.05; ///< the same of one layer among others that have less
 constexpr double kMostOfSteps = 2; ///< noise of the nearest codes over what steps alone make: else scales cut off
@@ -88,7 +88,7 @@ public:
     }
 
     /// Their codes are not the nearest ones.
-    bool moved() const { return movedOf(m_y, m_params, nearest(m_params)).first.moved > kMovedShare; }
+    bool moved() const { return movedOf(m_y, m_params, nearest(m_params)).first.moved > kMovedCodes; }
 
     std::optional<RoundedByOutput> judged(const InputRows& input) const
     {
@@ -184,7 +184,7 @@ private:
             return std::nullopt;
         const std::vector<float> r = nearest(params);
         auto [found, far] = movedOf(y, params, r);
-        if (found.moved <= kMovedShare || far > kFarShare || !scalesFit(params, r))
+        if (found.moved <= kMovedCodes || far > kFarShare || !scalesFit(params, r))
             return std::nullopt;
         const double plain = outputPower(r, input), own = outputPower(y, input);
         if (!(plain > 0))
