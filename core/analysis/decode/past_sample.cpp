@@ -97,7 +97,7 @@ bool leavesCachesEmpty(const Plan& plan, const std::vector<Tensor>& inputs)
 std::optional<ProofSample> sampleBehindPast(const ComparePair& pair, const ProofSample& sample, const WorkContext& work)
 {
     const auto text = textInputs(*pair.floatPlan);
-    if (!text || sample.inputs[text->prompt.ids].rank() != 2)
+    if (!text || sample.inputs[text->prompt.ids].rank() != 2 || sample.inputs[text->prompt.ids].count() == 0)
         return std::nullopt;
     const int64_t tokens = std::ranges::min(promptLengths(text->prompt, sample.inputs)), past = tokens / 2;
     if (past < 1)

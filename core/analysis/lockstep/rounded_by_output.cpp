@@ -24,6 +24,8 @@ constexpr double kLeastUse = 0.6; ///< of the codes' range, in the mean over sca
 constexpr double kFewMovedSteps = 4, kFarShare = 0.01; ///< nearly all codes are no further from the nearest
 constexpr double kOtherFactor = 0.02; ///< of a scale
 constexpr double kSureOf = 4 * 0.6; ///< standard deviations of a factor, of codes that are off by so many steps
+constexpr double kMostShift = 1 << 16; ///< steps, as far as codes go
+constexpr int64_t kLargestWeight = 1 << 25; ///< elements: those of larger ones would take gigabytes
 constexpr size_t kMostRowsOfInput = 256, kMostColumns = 64;
 constexpr size_t kFewestOfScale = 16; ///< elements that tell a factor
 
@@ -48,8 +50,9 @@ std::vector<ProductWeight> productWeights(const ComparePair& pair)
         const Node& node = plan.graph().node(wp.floatNode);
         const Tensor* weight = plan.constant(wp.floatValue);
         const bool product = node.is("MatMul") || (node.is("Gemm") && node.attributes.integer("transA", 0) == 0);
-        if (!product || !weight || weight->rank() != 2 || weight->count() == 0 || !isFloat(weight->dtype())
-            || !node.hasInput(1) || node.inputs[1] != wp.floatValue || plan.constant(node.inputs[0]))
+        if (!product || !weight || weight->rank() != 2 || weight->count() == 0 || weight->count() > kLargestWeight
+            || !isFloat(weight->dtype()) || !node.hasInput(1) || node.inputs[1] != wp.floatValue
+            || plan.constant(node.inputs[0]))
             continue;
         const Tensor* codes = storedCodes(*pair.quantPlan, q);
         if (codes && codes->count() == weight->count())
@@ -78,7 +81,7 @@ public:
         , m_scaleOf(m_x.size())
     {
         m_grid.eachRun(m_x.size(), [&](size_t scale, size_t begin, size_t n) {
-            std::fill_n(m_scaleOf.begin() + ptrdiff_t(begin), n, std::min(scale, m_params.scale.size() - 1));
+            std::fill_n(m_scaleOf.begin() + ptrdiff_t(begin), n, uint32_t(std::min(scale, m_params.scale.size() - 1)));
         });
     }
 
@@ -97,7 +100,7 @@ public:
             return asItIs;
         const std::vector<double> shifts = meanShifts();
         const double largest = *std::ranges::max_element(shifts, {}, [](double s) { return std::fabs(s); });
-        if (largest != 0) {
+        if (largest != 0 && std::fabs(largest) <= kMostShift) {
             auto [y, params] = unshifted(shifts);
             if (auto found = judged(y, params, input); found && found->error < kLessError) {
                 found->shift = largest;
@@ -284,7 +287,7 @@ private:
     const WeightGrid m_grid;
     const QuantParams m_params;
     const bool m_turned;
-    std::vector<size_t> m_scaleOf; ///< by element
+    std::vector<uint32_t> m_scaleOf; ///< by element
 };
 
 /// Adds some rows of a value [..., depth], spread over it.

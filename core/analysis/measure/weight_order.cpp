@@ -228,8 +228,10 @@ std::vector<std::optional<int64_t>> RoundedWeight::linesOf(
     std::span<const float> x, size_t axis, std::span<const int64_t> wanted) const
 {
     std::vector<std::optional<int64_t>> from(wanted.size());
+    if (!isWhole(x))
+        return from;
     const Lines lines(m_shape, x.size(), axis);
-    if (!isWhole(x) || lines.length < kShortestLine)
+    if (lines.length < kShortestLine)
         return from;
     LineSearch search(x, m_y, lines, m_params, m_grid, m_room, m_balanced);
     for (size_t i = 0; i < wanted.size(); ++i) {

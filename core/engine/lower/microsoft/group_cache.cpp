@@ -254,6 +254,8 @@ Tensor uncodedRows(
 
 Tensor stackedRows(const StepContext& s, const Tensor& first, const Tensor& second)
 {
+    if (first.shape() != second.shape())
+        return {};
     Shape shape = first.shape();
     shape.insert(shape.begin(), 2);
     Tensor y = s.allocate(DType::Float32, std::move(shape));

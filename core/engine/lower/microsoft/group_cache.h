@@ -53,7 +53,7 @@ struct GroupCache {
 Tensor uncodedRows(
     const StepContext& s, const CacheForm& form, const GroupLengths& l, const GroupCache& made, const Tensor& fresh);
 
-/// Two caches of one shape behind each other.
+/// Two caches of one shape behind each other; none of two shapes.
 Tensor stackedRows(const StepContext& s, const Tensor& first, const Tensor& second);
 
 /// `cache`: what was stored so far, may be null; fresh: batch x heads x tokens x size in the type of computing; `scale`
