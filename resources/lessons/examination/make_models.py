@@ -11,7 +11,7 @@ a network and pictures of its own, though most are equal. A kind of fault has th
 
 d, n, o   wrong preprocessing: a good file; its pictures are not normalized, inverted, turned
 g, a, k   bad calibration set: pictures not normalized, of one class and faint, far too bright
-b, h, m   broken export: kernels with height and width exchanged, a ReLU that is gone, another one
+b, h, m   broken export: all of the padding on one side, a ReLU that is gone, another one
 j, c, f   one layer whose weights kept 8 bits: stem, first convolution of the block, pointwise
 e, l, i   other layers left in float than the one that needs it: depthwise, pointwise, first of the block; the networks
           compute what the example's does, and one channel of one layer is larger
@@ -77,8 +77,9 @@ def change(constants, name, made):
 
 def broken(model, kind):
     nodes, constants = parts(model)
-    if kind == 0:  # kernels written with height and width exchanged
-        change(constants, nodes[SECOND].input[1], lambda w: w.transpose(0, 1, 3, 2))
+    if kind == 0:  # all of the padding on one side
+        pads = next(a for a in nodes[SECOND].attribute if a.name == "pads")
+        pads.ints[:] = [2, 2, 0, 0]
     else:
         relu = nodes["/block/first/relu/Relu" if kind == 1 else "/pointwise/relu/Relu"]
         for node in model.graph.node:
