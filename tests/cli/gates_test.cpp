@@ -109,7 +109,7 @@ private slots:
         };
         row("pattern without a tensor", "[[tensors]]\nname = \"/stem/*/nothing\"\nmin_sqnr_db = 1\n", 3,
             { "gates.toml", "line 1", "/stem/*/nothing" });
-        row("no regular expression", "[[tensors]]\nname = \"re:(\"\nmin_sqnr_db = 1\n", 2, { "gates.toml", "re:(" });
+        row("no regular expression", "[[tensors]]\nname = \"re:(\"\nmin_sqnr_db = 1\n", 3, { "gates.toml", "re:(" });
         row("unknown key", "[outputs]\nmin_snr = 1\n", 3, { "gates.toml", "line 2", "min_snr" });
         row("empty", "", 3, { "gates.toml" });
         row("no TOML", "[outputs\n", 3, { "gates.toml", "line 1" });
