@@ -19,6 +19,12 @@ Number classAt(const std::vector<int64_t>& list, size_t i)
     return i < list.size() && list[i] >= 0 ? Number(double(list[i])) : std::nullopt;
 }
 
+/// The class that a model names, or that it names none.
+Number guessAt(const std::vector<int64_t>& list, size_t i)
+{
+    return i < list.size() ? Number(double(list[i])) : std::nullopt;
+}
+
 QString classText(const ClassNames& names, const Number& number)
 {
     return number ? toQt(className(names, int64_t(*number))) : absentText();
@@ -71,7 +77,8 @@ Number sampleSqnrDb(const Comparison& comparison, size_t index)
     for (const OutputRow* row : resultOutputs(comparison.outputs)) {
         if (index >= row->sampleSqnrDb.size())
             continue;
-        const bool exact = !row->sampleSqnrDb[index] && index < row->sampleNoise.size() && row->sampleNoise[index] == 0;
+        const bool exact = !row->sampleSqnrDb[index] && index < row->sampleNoise.size() && row->sampleNoise[index] == 0
+            && row->similarity.nonFinite == 0; // which the noise leaves out
         const Number db = exact ? Number(std::numeric_limits<double>::infinity()) : row->sampleSqnrDb[index];
         if (db && (!worst || *db < *worst))
             worst = db;
@@ -148,10 +155,10 @@ RowList<SampleRow> SampleModel::rowsOf(const SnapshotPtr& snapshot) const
         const TaskSample of = told ? telling->task.samples[i] : TaskSample {};
         const size_t sample = c.firstSample + i;
         rows.push_back({ snapshot->data->sampleName(sample), snapshot->classNames.get(),
-            classAt(snapshot->data->labels(), sample), classAt(c.floatClass, i), classAt(c.quantClass, i),
+            classAt(snapshot->data->labels(), sample), guessAt(c.floatClass, i), guessAt(c.quantClass, i),
             finiteAt(c.floatMargin, i), finiteAt(c.quantMargin, i), told ? telling->task.what.kind : TaskKind::Values,
             of.agreement, told ? sampleDifference(telling->task, of) : QString(), of.differs, sampleSqnrDb(c, i),
-            classAt(b.quantClass, i), finiteAt(b.quantMargin, i), sampleSqnrDb(b, i) });
+            guessAt(b.quantClass, i), finiteAt(b.quantMargin, i), sampleSqnrDb(b, i) });
     }
     return rows;
 }
