@@ -6,11 +6,11 @@
 #include "core/match/graph/channel_steps.h"
 #include "core/match/packed_weights.h"
 #include "core/match/stored_operand.h"
+#include "core/qdq/block_weights.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
@@ -19,8 +19,6 @@ namespace qs {
 namespace {
 
 constexpr size_t kBiasSlot = 2; ///< of a product of floats
-/// Weights of MoE, and where QMoE has them.
-constexpr std::array<std::pair<size_t, size_t>, 3> kExperts { { { 2, 2 }, { 4, 5 }, { 6, 8 } } };
 
 struct WeightOperand {
     size_t floatSlot;
@@ -40,9 +38,9 @@ std::vector<WeightOperand> weightOperands(const GraphPair& g, NodeId f, NodeId q
         if (s->bias >= 0 && qn.hasInput(size_t(s->bias)))
             list.push_back({ kBiasSlot, qn.inputs[size_t(s->bias)] });
     } else if (qn.is("QMoE", kMicrosoftDomain)) {
-        for (const auto& [slot, own] : kExperts)
-            if (qn.hasInput(own))
-                list.push_back({ slot, qn.inputs[own] });
+        for (const ExpertSlots& slots : kExpertSlots)
+            if (qn.hasInput(slots.codes))
+                list.push_back({ slots.plain, qn.inputs[slots.codes] });
     } else {
         for (size_t i = 0; i < g.f.graph().node(f).inputs.size() && i < qn.inputs.size(); ++i)
             if (qn.hasInput(i))

@@ -6,7 +6,6 @@
 #include "core/tensor/packed_rows.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -153,20 +152,16 @@ std::optional<BlockWeight> tableWeight(const Node& node, const ConstantLookup& c
 /// it.
 std::optional<BlockWeight> expertWeight(const Node& node, const ConstantLookup& constants, size_t part)
 {
-    struct Slots {
-        size_t codes, scales, zeroPoints;
-    };
-    constexpr std::array<Slots, 3> kSlots { { { 2, 3, 11 }, { 5, 6, 12 }, { 8, 9, 13 } } };
-    const auto [slot, scales, zeroPoints] = kSlots[part];
+    const auto [plain, slot, scales, zeroPoints] = kExpertSlots[part];
     const Attributes& a = node.attributes;
     const int64_t bits
         = a.integer("fc" + std::to_string(part + 1) + "_expert_weight_bits", a.integer("expert_weight_bits", 4));
     const Tensor *bytes = input(node, constants, slot), *scale = input(node, constants, scales);
-    if (!bytes || !scale || bytes->rank() != 3 || !knownBits(bits) || !isFloat(scale->dtype())
+    if (!bytes || !scale || bytes->rank() != 3 || bytes->count() == 0 || !knownBits(bits) || !isFloat(scale->dtype())
         || a.text("quant_type", "int") != "int" || a.integer("weights_prepacked", -1) == 1)
         return std::nullopt;
     const int64_t experts = bytes->dim(0), rows = bytes->dim(1), depth = bytes->dim(2) * (8 / bits);
-    const int64_t block = a.integer("block_size", 0) > 0 ? a.integer("block_size", 0) : depth;
+    const int64_t block = a.integer("block_size", 0) > 0 ? std::min(a.integer("block_size", 0), depth) : depth;
     const auto codes = codesFrom(*bytes, { experts, rows, depth }, bits);
     if (!codes)
         return std::nullopt;

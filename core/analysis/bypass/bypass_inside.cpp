@@ -2,8 +2,8 @@
 #include "core/analysis/bypass/bypass_builder.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/graph/domains.h"
+#include "core/qdq/block_weights.h"
 
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -96,21 +96,18 @@ bool BypassBuilder::bypassRecurrent(size_t at, const Node& node)
 
 bool BypassBuilder::bypassExperts(size_t at, const Node& node)
 {
-    // Inputs of MoE, weight and bias in turn; those of QMoE have a scale behind each weight.
-    constexpr std::array<std::pair<size_t, size_t>, 3> kParts { { { 2, 2 }, { 4, 5 }, { 6, 8 } } };
-    constexpr size_t kRouterWeights = 14;
     if (node.hasInput(kRouterWeights))
         return refuse(node, "has shares of its experts beside router_probs, which MoE has not");
     const NodeId id = m_plan.graph().value(node.outputs[0]).producer;
     if (m_weights != Weights::Stored && !m_partners.of(id).valid())
         return refuse(node, "has no MoE in the float model that its weights are taken from");
     std::vector<std::string> inputs { plainInput(node, 0), plainInput(node, 1) };
-    for (const auto& [slot, own] : kParts) {
-        const auto weight = expertsFor(node, slot, own);
+    for (const ExpertSlots& slots : kExpertSlots) { // of MoE weight and bias in turn
+        const auto weight = expertsFor(node, slots.plain, slots.codes);
         if (!weight)
             return refuse(node, "has weights whose codes are not known, and no such ones in the float model");
         inputs.push_back(*weight);
-        inputs.push_back(plainInput(node, own + 2));
+        inputs.push_back(plainInput(node, slots.codes + 2));
     }
     computeFloat(at, "MoE", kMicrosoftDomain, std::move(inputs));
     Attributes attributes;

@@ -3,6 +3,7 @@
 
 #include "core/graph/domains.h"
 #include "core/match/graph/channel_steps.h"
+#include "core/qdq/block_weights.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
@@ -134,11 +135,7 @@ std::optional<Setting> scaleWithout(const Plan& plan, NodeId id)
 }
 
 /// ONNX Runtime's QMoE takes the Softmax over the chosen experts alone, as normalizing does.
-bool normalizesAlways(const Node& node)
-{
-    constexpr size_t kRouterWeights = 14;
-    return node.is("QMoE", kMicrosoftDomain) && !node.hasInput(kRouterWeights);
-}
+bool normalizesAlways(const Node& node) { return node.is("QMoE", kMicrosoftDomain) && !node.hasInput(kRouterWeights); }
 
 std::optional<Setting> settingOf(const Plan& plan, NodeId id, const Looked& looked)
 {
