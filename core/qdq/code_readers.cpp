@@ -62,19 +62,22 @@ namespace {
 
 bool movesCodes(const Node& node) { return movesElements(node) || node.is("Concat") || node.is("Identity"); }
 
-/// Whoever makes the codes, behind nodes that only move them.
-std::optional<uint32_t> writerOf(const Graph& graph, const QuantView& view, ValueId codes, int depth)
+/// Whoever makes the codes, the nearest one behind nodes that only move them.
+std::optional<uint32_t> writerOf(const Graph& graph, const QuantView& view, ValueId codes)
 {
-    constexpr int kDeepest = 16;
-    const auto q = view.ofQuantized(codes);
-    if (q && view.quantizers()[*q].quantize.valid() && view.quantizers()[*q].codes == codes)
-        return q;
-    const NodeId producer = graph.value(codes).producer;
-    if (!producer.valid() || depth > kDeepest || !movesCodes(graph.node(producer)))
-        return std::nullopt;
-    for (const ValueId in : graph.node(producer).inputs)
-        if (const auto found = in.valid() ? writerOf(graph, view, in, depth + 1) : std::nullopt)
-            return found;
+    constexpr size_t kMost = 64; // values
+    std::vector<ValueId> front { codes };
+    for (size_t i = 0; i < front.size(); ++i) {
+        const auto q = view.ofQuantized(front[i]);
+        if (q && view.quantizers()[*q].quantize.valid() && view.quantizers()[*q].codes == front[i])
+            return q;
+        const NodeId producer = graph.value(front[i]).producer;
+        if (!producer.valid() || !movesCodes(graph.node(producer)))
+            continue;
+        for (const ValueId in : graph.node(producer).inputs)
+            if (in.valid() && front.size() < kMost && std::ranges::find(front, in) == front.end())
+                front.push_back(in);
+    }
     return std::nullopt;
 }
 
@@ -117,16 +120,18 @@ public:
     }
     void follow(ValueId codes)
     {
-        for (const Use& use : m_scan.graph.value(codes).uses) {
-            if (!use.node.valid() || !m_seen.insert(use.node).second)
-                continue;
-            const Node& node = m_scan.graph.node(use.node);
-            if (movesCodes(node) && !node.outputs.empty() && (use.slot == 0 || node.is("Concat")))
-                follow(node.outputs[0]);
-            for (const CodeOperand& in : readOperands(node))
-                if (size_t(in.codes) == use.slot)
-                    look(use.node, in);
-        }
+        std::vector<ValueId> front { codes };
+        for (size_t i = 0; i < front.size(); ++i)
+            for (const Use& use : m_scan.graph.value(front[i]).uses) {
+                if (!use.node.valid() || !m_seen.insert(use.node).second)
+                    continue;
+                const Node& node = m_scan.graph.node(use.node);
+                if (movesCodes(node) && node.hasOutput(0) && (use.slot == 0 || node.is("Concat")))
+                    front.push_back(node.outputs[0]);
+                for (const CodeOperand& in : readOperands(node))
+                    if (size_t(in.codes) == use.slot)
+                        look(use.node, in);
+            }
     }
     std::vector<OddReturn> found;
 
@@ -152,7 +157,7 @@ private:
 std::vector<OddReturn> oddReturns(
     const Graph& graph, const ConstantLookup& constants, const QuantView& view, ValueId output, ValueId input)
 {
-    const auto writer = writerOf(graph, view, output, 0);
+    const auto writer = writerOf(graph, view, output);
     if (!writer || view.quantizers()[*writer].dynamic || view.quantizers()[*writer].params.scale.empty()
         || view.quantizers()[*writer].params.blockSize != 0)
         return {};
