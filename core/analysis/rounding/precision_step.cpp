@@ -251,10 +251,14 @@ private:
         m_step.roundings.push_back({ m_pair.floatPlan->graph().value(x).name, m_pair.quantPlan->graph().value(y).name,
             node, precision, relativeDistance(from, to), std::ranges::all_of(to, [](float v) { return v == 0; }),
             !precision && isOnGrid(from, to, a->shape()), differingRows(from, to, a->shape()),
-            precision ? std::string() : heldInstead(*m_pair.floatPlan, *a, from, to) });
+            precision || m_asked++ >= kMostAsked ? std::string() : heldInstead(*m_pair.floatPlan, *a, from, to) });
     }
 
+    /// Constants that are held against all others: of more, as after training, it would take the square of their
+    /// number.
+    static constexpr size_t kMostAsked = 256;
     const ComparePair& m_pair;
+    size_t m_asked = 0;
     PrecisionStep m_step;
     std::vector<Seen> m_found;
     std::set<ValueId> m_compared; ///< of the float file
