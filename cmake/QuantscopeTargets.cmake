@@ -64,11 +64,13 @@ endfunction()
 
 # qs_moc(<target>): what moc makes of the target's sources with Q_OBJECT, for their `#include "<source>.moc"`, and of the
 # headers beside them, for `#include "moc_<header>.cpp"`. CMake's AUTOMOC reads every source to find the same, waits for
-# the libraries below and compiles one file more. Configure anew after the first Q_OBJECT of a file.
+# the libraries below and compiles one file more. They are made by a target of their own: the commands of the target
+# itself would wait for those libraries too, and its sources for them. Configure anew after the first Q_OBJECT of a file.
 function(qs_moc target)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}_moc)
     file(MAKE_DIRECTORY ${folder})
     get_target_property(sources ${target} SOURCES)
+    set(outputs)
     foreach(source ${sources})
         get_filename_component(path ${source} ABSOLUTE)
         get_filename_component(name ${source} NAME_WE)
@@ -87,11 +89,14 @@ function(qs_moc target)
                 else()
                     qt6_generate_moc(${input} ${output})
                 endif()
-                set_source_files_properties(${output} PROPERTIES HEADER_FILE_ONLY ON)
-                target_sources(${target} PRIVATE ${output})
+                list(APPEND outputs ${output})
             endif()
         endforeach()
     endforeach()
+    if(outputs)
+        add_custom_target(${target}_mocs DEPENDS ${outputs})
+        add_dependencies(${target} ${target}_mocs)
+    endif()
     target_include_directories(${target} PRIVATE ${folder})
 endfunction()
 
