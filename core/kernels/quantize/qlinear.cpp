@@ -170,7 +170,7 @@ void qlinearGlobalAveragePool(size_t outer, size_t size, size_t lanes, Grid in, 
 SoftmaxTable makeSoftmaxTable(float inputScale, size_t rowLength)
 {
     // The largest power times the row's length stays below the largest float, with five powers of e to spare.
-    const double headroom = std::log(double(std::numeric_limits<float>::max() / float(rowLength))) - 5;
+    const double headroom = double(std::log(std::numeric_limits<float>::max() / float(rowLength))) - 5;
     const double shift = std::max(0.0, headroom) / double(inputScale);
     SoftmaxTable table;
     for (int i = 0; i < 256; ++i)
@@ -189,14 +189,14 @@ void qlinearSoftmaxRow(const SoftmaxTable& table, Grid out, const T* x, T* y, fl
     float sum = 0;
     for (size_t i = 0; i < n; ++i)
         sum += power(i);
-    const float steps = std::floor(1.0f / out.scale);
+    // In short rows a power times the steps leaves the range of float32.
+    const double steps = double(std::floor(1.0f / out.scale));
+    constexpr double low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
     for (size_t i = 0; i < n; ++i) {
-        const float v = power(i) * steps / sum;
-        // Beyond 64 bits x86 has the lowest integer, and the sum may wrap, as in ONNX Runtime.
-        const auto code = static_cast<uint64_t>(static_cast<int64_t>(roundHalfEven(v)));
-        y[i * stride] = saturateTo<T>(static_cast<int64_t>(code + static_cast<uint64_t>(int64_t(out.zeroPoint))));
+        const double v = double(power(i)) * steps / double(sum);
+        y[i * stride] = static_cast<T>(static_cast<int>(clampOr(roundHalfEven(v) + out.zeroPoint, low, high, low)));
         if (real)
-            real[i * stride] = v * out.scale;
+            real[i * stride] = static_cast<float>(v * double(out.scale));
     }
 }
 

@@ -102,26 +102,29 @@ template <class T> int largest(const T* x, size_t n)
     return best;
 }
 
-/// Codes of powers that are scaled to a row's sum.
-template <class T> void softmaxCodes(const float* powers, float steps, float sum, Grid out, T* y, float* real, size_t n)
+/// Codes of powers that are scaled to a row's sum; in float64, since a power times the steps may leave float32.
+template <class T>
+void softmaxCodes(const float* powers, double steps, double sum, Grid out, T* y, float* real, size_t n)
 {
-    const D d;
-    const DI di;
-    const V count = hn::Set(d, steps), all = hn::Set(d, sum), scale = hn::Set(d, out.scale);
-    const VI zero = hn::Set(di, out.zeroPoint);
+    const hn::ScalableTag<double> d;
+    const hn::Rebind<float, hn::ScalableTag<double>> df;
+    const hn::Rebind<int32_t, hn::ScalableTag<double>> di;
+    const hn::Rebind<T, hn::ScalableTag<double>> narrow;
+    const auto count = hn::Set(d, steps), all = hn::Set(d, sum), scale = hn::Set(d, double(out.scale));
+    const auto zero = hn::Set(di, out.zeroPoint);
     size_t i = 0;
     for (const size_t lanes = hn::Lanes(d); i + lanes <= n; i += lanes) {
-        const V v = hn::Div(hn::Mul(hn::LoadU(d, powers + i), count), all);
-        const hn::Rebind<T, D> narrow;
-        hn::StoreU(hn::DemoteTo(narrow, hn::Add(hn::NearestInt(v), zero)), narrow, y + i);
+        const auto v = hn::Div(hn::Mul(hn::PromoteTo(d, hn::LoadU(df, powers + i)), count), all);
+        const auto codes = hn::Add(hn::DemoteTo(di, hn::Round(v)), zero);
+        hn::StoreU(hn::DemoteTo(narrow, codes), narrow, y + i);
         if (real)
-            hn::StoreU(hn::Mul(v, scale), d, real + i);
+            hn::StoreU(hn::DemoteTo(df, hn::Mul(v, scale)), df, real + i);
     }
     for (; i < n; ++i) {
-        const float v = powers[i] * steps / sum;
+        const double v = double(powers[i]) * steps / sum;
         y[i] = saturateTo<T>(static_cast<int64_t>(roundHalfEven(v)) + out.zeroPoint);
         if (real)
-            real[i] = v * out.scale;
+            real[i] = static_cast<float>(v * double(out.scale));
     }
 }
 
@@ -131,7 +134,7 @@ size_t softmaxRows(const SoftmaxTable& table, Grid out, const T* x, T* y, float*
 {
     constexpr size_t kTogether = 8;
     const float steps = std::floor(1.0f / out.scale);
-    if (n == 0 || !(steps >= 0 && steps < float(1 << 24)) || !std::isfinite(table.power.back() * steps))
+    if (n == 0 || !(steps >= 0 && steps < float(1 << 24)))
         return 0;
     std::vector<float> powers(kTogether * n);
     size_t done = 0;
@@ -151,7 +154,7 @@ size_t softmaxRows(const SoftmaxTable& table, Grid out, const T* x, T* y, float*
             return done;
         for (size_t r = 0; r < kTogether; ++r) {
             const size_t at = (done + r) * n;
-            softmaxCodes(&powers[r * n], steps, sums[r], out, y + at, real ? real + at : nullptr, n);
+            softmaxCodes(&powers[r * n], double(steps), double(sums[r]), out, y + at, real ? real + at : nullptr, n);
         }
     }
     return done;

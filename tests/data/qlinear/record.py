@@ -71,6 +71,16 @@ for dtype in (np.uint8, np.int8):
         record("QLinearSoftmax", dtype, [bits(x), str(xz), bits(1 / 256), str(low)], [X],
                run("QLinearSoftmax", {"X": X}, constants, axis=-1, opset=13))
 
+# Rows of a few codes, whose powers are near the largest float32.
+for dtype in (np.uint8, np.int8):
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for length in (1, 2, 3, 5):
+        for y in (1 / 255, 1 / 256, 0.003, 0.001, 0.02):
+            x, xz, yz = F(random.uniform(0.01, 0.3)), dtype(random.integers(low, high + 1)), dtype(low + 4 * (y < 0.003))
+            X = random.integers(low, high + 1, (1, length)).astype(dtype)
+            record("QLinearSoftmax", dtype, [bits(x), str(xz), bits(y), str(yz)], [X],
+                   run("QLinearSoftmax", {"X": X}, {"xs": x, "xz": xz, "ys": F(y), "yz": yz}, axis=-1, opset=13))
+
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "expectations.txt"), "w") as file:
     file.write("# Written by record.py with ONNX Runtime " + onnxruntime.__version__ + "; see there.\n")
     file.write("\n".join(lines) + "\n")
