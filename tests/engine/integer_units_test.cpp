@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/plan/merged_pairs.h"
 #include "core/tensor/convert.h"
 #include "tests/engine/net.h"
 #include "tests/engine/qdq_nets.h"
@@ -55,6 +56,8 @@ private slots:
     void runs();
     void hidesOnlyInnerValues();
     void equalsTheQLinearOperator();
+    void onePairOfPairsInARow_data();
+    void onePairOfPairsInARow();
     void multipliesByStoredBlocks_data();
     void multipliesByStoredBlocks();
     void quantizesFloatConstants();
@@ -169,6 +172,46 @@ void IntegerUnitsTests::equalsTheQLinearOperator()
         QCOMPARE(countsA.size(), countsB.size());
         if (profile == ArithmeticProfile::IntegerAvx2)
             QCOMPARE(countsA.begin()->second.saturated, countsB.begin()->second.saturated);
+    }
+}
+
+/// Scales and zero points in front and behind, and what ONNX Runtime's optimized file has in their place.
+void IntegerUnitsTests::onePairOfPairsInARow_data()
+{
+    QTest::addColumn<float>("firstScale");
+    QTest::addColumn<int>("firstZero");
+    QTest::addColumn<float>("secondScale");
+    QTest::addColumn<int>("secondZero");
+    QTest::addColumn<float>("scale");
+    QTest::addColumn<int>("zero");
+    QTest::newRow("narrower behind") << 0.003922f << 0 << 0.003773f << 0 << 0.003773f << 0;
+    QTest::newRow("narrower in front") << 0.003773f << 0 << 0.003922f << 0 << 0.003773f << 0;
+    QTest::newRow("overlap") << 0.01f << 100 << 0.012f << 180 << 0.0074509805999696255f << 134;
+}
+
+void IntegerUnitsTests::onePairOfPairsInARow()
+{
+    QFETCH(float, firstScale);
+    QFETCH(int, firstZero);
+    QFETCH(float, secondScale);
+    QFETCH(int, secondZero);
+    QFETCH(float, scale);
+    QFETCH(int, zero);
+    QdqNet two, one;
+    for (QdqNet* net : { &two, &one })
+        net->node("Softmax", { net->qdq(net->input("x", { 3, 8 }), "a") }, "s").attributes.set("axis", int64_t(-1));
+    two.output(two.qdq(two.qdq("s", "p", kU8, firstScale, firstZero), "y", kU8, secondScale, secondZero));
+    one.output(one.qdq("s", "y", kU8, scale, zero));
+    for (const auto profile : { ArithmeticProfile::Integer, ArithmeticProfile::IntegerAvx2 }) {
+        const auto a = two.m_model ? two.replan(profile) : two.plan(profile);
+        const auto b = one.m_model ? one.replan(profile) : one.plan(profile);
+        const auto x = run(a, { a->graph().findValue("y"), a->graph().findValue("p") }, feedOf(*a, 5));
+        const auto y = run(b, { b->graph().findValue("y") }, feedOf(*b, 5));
+        QVERIFY(!x.empty() && !y.empty());
+        QVERIFY(sameBits(x[0], y[0]) && sameBits(x[1], y[0]));
+        QCOMPARE(isOnOtherGrid(*a, a->graph().findValue("p_q")), firstScale != scale);
+        QCOMPARE(isOnOtherGrid(*a, a->graph().findValue("y_q")), secondScale != scale);
+        QVERIFY(!isOnOtherGrid(*b, b->graph().findValue("y_q")));
     }
 }
 

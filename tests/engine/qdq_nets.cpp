@@ -136,6 +136,18 @@ void residual(QdqNet& n, DType type)
     n.output(n.qdq("sum", "y", type, 1.5f));
 }
 
+/// Two pairs behind a convolution, with a copy between them where `between` names its operator.
+void pairsInARow(QdqNet& n, DType type, float first, int zero, float second, int otherZero, const char* between = "")
+{
+    n.conv(n.qdq(n.input("x", kImage), "a", type), "conv");
+    std::string at = n.qdq("conv", "p", type, first, zero);
+    if (std::string_view(between) == "Cast")
+        n.node("Cast", { at }, "copy").attributes.set("to", int64_t(1)); // float
+    else if (*between)
+        n.op(between, { at }, "copy");
+    n.output(n.qdq(*between ? "copy" : at, "y", type, second, otherZero));
+}
+
 const UnitCase kUnitCases[] = {
     { "conv", [](QdqNet& n) { convTo(n, kU8, kU8); }, "QLinearConv>y_q" },
     { "conv s8", [](QdqNet& n) { convTo(n, kS8, kS8); }, "QLinearConv>y_q" },
@@ -168,6 +180,39 @@ const UnitCase kUnitCases[] = {
         },
         "" },
     { "two equal quantizers", [](QdqNet& n) { twins(n, 1.5f); }, "QLinearConv>q1 Identity>q2" },
+    { "pairs in a row, equal", [](QdqNet& n) { pairsInARow(n, kU8, 1.5f, 128, 1.5f, 128); }, "QLinearConv>p_q" },
+    { "pairs in a row, narrower behind", [](QdqNet& n) { pairsInARow(n, kU8, 1.5f, 0, 1.25f, 0); },
+        "QLinearConv>p_q DequantizeLinear>p Identity>y_q", false },
+    { "pairs in a row, narrower in front", [](QdqNet& n) { pairsInARow(n, kU8, 1.25f, 0, 1.5f, 0); },
+        "QLinearConv>p_q Identity>y_q DequantizeLinear>y", false },
+    { "pairs in a row, s8, ranges overlap", [](QdqNet& n) { pairsInARow(n, kS8, 1.5f, 20, 1.25f, -30); },
+        "QLinearConv>p_q DequantizeLinear>p Identity>y_q DequantizeLinear>y", false },
+    { "pairs in a row, nothing in common", [](QdqNet& n) { pairsInARow(n, kU8, 1.5f, 0, 1.5f, 255); },
+        "QLinearConv>p_q", false },
+    { "pairs in a row, Identity between", [](QdqNet& n) { pairsInARow(n, kU8, 1.5f, 0, 1.25f, 0, "Identity"); },
+        "QLinearConv>p_q DequantizeLinear>p Identity>y_q", false },
+    { "pairs in a row, Cast to float between", [](QdqNet& n) { pairsInARow(n, kU8, 1.5f, 0, 1.25f, 0, "Cast"); },
+        "QLinearConv>p_q DequantizeLinear>p Identity>y_q", false },
+    { "pairs in a row, Relu between", [](QdqNet& n) { pairsInARow(n, kU8, 1.5f, 0, 1.25f, 0, "Relu"); },
+        "QLinearConv>p_q", false },
+    { "pairs in a row behind a float operator",
+        [](QdqNet& n) {
+            n.op("Tanh", { n.input("x", kImage) }, "t");
+            n.output(n.qdq(n.qdq("t", "p", kU8, 0.01f, 128), "y", kU8, 0.005f, 128));
+        },
+        "QuantizeLinear>p_q DequantizeLinear>p Identity>y_q", false },
+    { "three pairs in a row",
+        [](QdqNet& n) {
+            n.conv(n.qdq(n.input("x", kImage), "a"), "conv");
+            n.output(n.qdq(n.qdq(n.qdq("conv", "p", kU8, 1.5f, 0), "q", kU8, 1.0f, 0), "y", kU8, 1.25f, 0));
+        },
+        "QLinearConv>p_q DequantizeLinear>p Identity>q_q Identity>y_q DequantizeLinear>y", false },
+    { "pairs in a row, codes read between",
+        [](QdqNet& n) {
+            pairsInARow(n, kU8, 1.5f, 0, 1.25f, 0);
+            n.output("p_q");
+        },
+        "QLinearConv>p_q", false },
     { "two quantizers", [](QdqNet& n) { twins(n, 2.0f); }, "" },
     { "pool before conv", [](QdqNet& n) { pooledBranch(n, kU8, 1); }, "MaxPool+QLinearConv>y0_q" },
     { "pool before two convs", [](QdqNet& n) { pooledBranch(n, kU8, 2); },

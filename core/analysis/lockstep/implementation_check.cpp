@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/implementation_check.h"
 
+#include "core/engine/plan/merged_pairs.h"
 #include "core/qdq/qlinear_signature.h"
 
 namespace qs {
@@ -8,13 +9,16 @@ namespace qs {
 std::vector<ValueId> ImplementationCheck::borders(const Plan& integer)
 {
     std::vector<ValueId> list;
-    for (const Node& node : integer.graph().nodes()) {
+    for (size_t n = 0; n < integer.graph().nodes().size(); ++n) {
+        const Node& node = integer.graph().node(NodeId(n));
         const auto signature = qlinearSignature(node);
-        if (!isQuantizeLinear(node) && !(signature && signature->output.scale >= 0))
+        const ValueId made = node.outputs.empty() ? ValueId() : node.outputs[0];
+        const bool floats = made.valid() && isDequantizeLinear(node) && isOfMergedPairs(integer, made);
+        if (!isQuantizeLinear(node) && !(signature && signature->output.scale >= 0) && !floats)
             continue;
-        const ValueId codes = node.outputs.empty() ? ValueId() : node.outputs[0];
-        if (codes.valid() && !integer.hidden(codes) && !integer.constant(codes) && !integer.blocked(codes))
-            list.push_back(codes);
+        if (made.valid() && !integer.hidden(made) && !integer.constant(made) && !integer.blocked(made)
+            && (floats || !isOnOtherGrid(integer, made)))
+            list.push_back(made);
     }
     return list;
 }
@@ -25,10 +29,11 @@ ImplementationCheck::ImplementationCheck(Execution& integer, const Schedule& int
     , m_integerSchedule(integerSchedule)
     , m_stages(stages)
     , m_stageSchedule(stageSchedule)
-    , m_border(stageSchedule.plan().graph().values().size(), false)
+    , m_border(stageSchedule.plan().graph().values().size(), Border::None)
 {
-    for (ValueId id : borders)
-        m_border[id.index()] = true;
+    const Plan& plan = integerSchedule.plan();
+    for (const ValueId id : borders)
+        m_border[id.index()] = isOfMergedPairs(plan, id) ? Border::HandedOn : Border::Codes;
 }
 
 Status ImplementationCheck::follow(const CancelToken& cancel)
@@ -37,9 +42,11 @@ Status ImplementationCheck::follow(const CancelToken& cancel)
     while (!m_stages.finished() && m_stageSchedule.tasks()[m_stages.position()].last <= done.last)
         QS_CHECK(m_stages.step(&cancel));
     for (ValueId id : done.outputs) {
-        if (!id.valid() || !m_border[id.index()])
+        const Border border = id.valid() ? m_border[id.index()] : Border::None;
+        if (border == Border::None)
             continue;
-        m_codes[id] = differenceOf(m_stages.get(id), m_integer.get(id));
+        if (border == Border::Codes)
+            m_codes[id] = differenceOf(m_stages.get(id), m_integer.get(id));
         m_stages.set(id, m_integer.get(id));
         m_stages.release(id);
         m_integer.release(id);

@@ -13,7 +13,8 @@ namespace qs {
 /// compared, and the file's run goes on with the integer plan's, so that one flipped code does not spread.
 class ImplementationCheck {
 public:
-    /// Values where codes are made and both plans have them.
+    /// Values where codes are made and both plans have them, and those of pairs in a row that
+    /// are one in the integer plan.
     static std::vector<ValueId> borders(const Plan& integer);
     /// Both executions are bound to the same inputs; `stages` and `integer` are of schedules that demand the borders.
     ImplementationCheck(Execution& integer, const Schedule& integerSchedule, Execution& stages,
@@ -23,11 +24,12 @@ public:
     void addTo(ImplementationSums& sums) const;
 
 private:
+    enum class Border : uint8_t { None, Codes, HandedOn };
     Execution& m_integer;
     const Schedule& m_integerSchedule;
     Execution& m_stages;
     const Schedule& m_stageSchedule;
-    std::vector<bool> m_border; ///< by value
+    std::vector<Border> m_border; ///< by value
     std::map<ValueId, CodeDifference> m_codes;
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/analysis/pairs/fed_model.h"
 #include "core/engine/lowered/content_key.h"
+#include "core/engine/plan/merged_pairs.h"
 #include "core/engine/run/sample_loop.h"
 #include "core/tensor/convert.h"
 
@@ -91,7 +92,8 @@ ModelValue modelValue(std::shared_ptr<const Plan> plan, const QuantView* view, V
     const auto index = view ? view->ofQuantized(value) : std::nullopt;
     const Quantizer* q = index ? &view->quantizers()[*index] : nullptr;
     const bool known = q && (q->codes == value || q->dequantized == value);
-    if (!known || !q->codes.valid() || found.plan->hidden(q->codes) || found.plan->blocked(q->codes))
+    if (!known || !q->codes.valid() || found.plan->hidden(q->codes) || found.plan->blocked(q->codes)
+        || isOnOtherGrid(*found.plan, q->codes))
         return found;
     found.codes = q->codes;
     found.params = q->params;

@@ -2,6 +2,7 @@
 #include "core/engine/fuse/integer_units.h"
 
 #include "core/engine/fuse/unit_builder.h"
+#include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
 #include <set>
@@ -36,12 +37,15 @@ std::vector<FusedUnit> integerUnits(const LoweredGraph& lowered, const PlanOptio
 {
     const QdqGraph qdq(lowered);
     std::vector<FusedUnit> units;
+    std::set<NodeId> ends;
     for (size_t n = 0; n < lowered.graph().nodes().size(); ++n) {
         const LoweredGraph::Step& step = lowered.step(NodeId(n));
-        if (!step.lowered || step.folded)
+        if (!step.lowered || step.folded || ends.contains(NodeId(n)))
             continue;
-        for (FusedUnit& unit : UnitBuilder(qdq, options, NodeId(n)).build())
+        for (FusedUnit& unit : UnitBuilder(qdq, options, NodeId(n)).build()) {
+            ends.insert(unit.nodes.back());
             units.push_back(std::move(unit));
+        }
     }
     hideInnerValues(qdq, units);
     return units;
@@ -62,7 +66,7 @@ std::vector<bool> nodesOnCodes(const LoweredGraph& lowered)
     for (const FusedUnit& unit : integerUnits(lowered, options)) {
         const Node& node = lowered.graph().node(unit.node);
         const bool stored = node.inputs.size() < 2 || !isFloatConstant(node.inputs[1]);
-        if (stored && std::ranges::any_of(unit.inputs, isCodes))
+        if (stored && !isDequantizeLinear(node) && !isQuantizeLinear(node) && std::ranges::any_of(unit.inputs, isCodes))
             for (const NodeId inner : unit.nodes)
                 found[inner.index()] = true;
     }

@@ -15,15 +15,31 @@ namespace {
 /// Malformed nodes may lack both.
 bool hasInputAndOutput(const Node& node) { return node.hasInput(0) && node.hasOutput(0); }
 
-bool isAlias(const Node& node)
-{
-    return node.domain.empty() && (node.opType == "Identity" || node.opType == "Dropout") && hasInputAndOutput(node);
-}
-
 bool isClip(const Node& node) { return node.domain.empty() && (node.opType == "Relu" || node.opType == "Clip"); }
 
 /// Type of the codes that a QuantizeLinear makes or a DequantizeLinear reads.
 DType codeType(const LoweredGraph& lowered, ValueId codes) { return lowered.facts().of(codes).dtype; }
+
+/// A grid of 8 bits, in the runtime's float32 steps.
+struct ByteGrid {
+    float scale = 0;
+    int64_t zero = 0;
+    float low(DType type) const { return float(codeRange(type)->low - zero) * scale; }
+    float high(DType type) const { return float(codeRange(type)->high - zero) * scale; }
+    bool operator==(const ByteGrid&) const = default;
+};
+
+/// The grid of what both hold. Source: measured (ranges that nothing has in common give no scale).
+ByteGrid inCommon(const ByteGrid& a, const ByteGrid& b, DType type)
+{
+    if (a == b)
+        return a;
+    const float low = std::max(a.low(type), b.low(type)), high = std::min(a.high(type), b.high(type));
+    ByteGrid common { (high - low) / 255.0f, 0 };
+    if (common.scale > 0 && std::isfinite(common.scale))
+        common.zero = static_cast<int64_t>(std::round(float(codeRange(type)->low) - low / common.scale));
+    return common;
+}
 
 } // namespace
 
@@ -34,6 +50,137 @@ QdqGraph::QdqGraph(const LoweredGraph& lowered)
     for (const Node& node : graph().nodes())
         for (ValueId id : node.captures)
             m_captured[id.index()] = true;
+    mergePairs();
+}
+
+const Tensor* QdqGraph::constant(ValueId id) const
+{
+    const size_t values = graph().values().size();
+    if (id.valid() && id.index() >= values)
+        return &m_made[id.index() - values];
+    return id.valid() ? m_lowered.constant(id) : nullptr;
+}
+
+std::vector<ValueId> QdqGraph::madeFrom(ValueId id) const
+{
+    std::vector<ValueId> list;
+    if (!id.valid() || id.index() < graph().values().size())
+        return list;
+    for (const MergedPairs& merged : m_merged)
+        if ((id == merged.made.scale || id == merged.made.zeroPoint))
+            for (const NodeId pairNode : merged.nodes)
+                for (const size_t i : { 1, 2 })
+                    list.push_back(graph().node(pairNode).inputs[i]);
+    return list;
+}
+
+PairParameters QdqGraph::parameters(NodeId pairNode) const
+{
+    if (const auto merged = m_mergedOf.find(pairNode); merged != m_mergedOf.end())
+        return m_merged[merged->second].made;
+    const Node& node = graph().node(pairNode);
+    return { node.hasInput(1) ? node.inputs[1] : ValueId(), node.hasInput(2) ? node.inputs[2] : ValueId() };
+}
+
+bool QdqGraph::regrids(NodeId pairNode) const
+{
+    const auto merged = m_mergedOf.find(pairNode);
+    if (merged == m_mergedOf.end())
+        return false;
+    const Node& node = graph().node(pairNode);
+    const MergedPairs& made = m_merged[merged->second];
+    return elementAsDouble(*constant(node.inputs[1]), 0) != double(made.scale)
+        || elementAsInt(*constant(node.inputs[2]), 0) != made.zero;
+}
+
+ValueId QdqGraph::repeatedCodes(NodeId quantize) const
+{
+    const auto merged = m_mergedOf.find(quantize);
+    const NodeId first = merged == m_mergedOf.end() ? quantize : m_merged[merged->second].nodes[0];
+    return first == quantize ? ValueId() : graph().node(first).outputs[0];
+}
+
+bool QdqGraph::isAlias(const Node& node) const
+{
+    if (!node.domain.empty() || !hasInputAndOutput(node))
+        return false;
+    const InferredFacts& facts = m_lowered.facts();
+    return node.opType == "Identity" || node.opType == "Dropout"
+        || (node.opType == "Cast" && facts.of(node.inputs[0]).dtype != DType::Undefined
+            && facts.of(node.inputs[0]).dtype == facts.of(node.outputs[0]).dtype);
+}
+
+/// Both have the same scale and zero point, which are given and of 8 bits.
+bool QdqGraph::onePair(NodeId quantize, NodeId dequantize) const
+{
+    const Node &q = graph().node(quantize), &dq = graph().node(dequantize);
+    if (!q.hasInput(2) || !dq.hasInput(2) || !constantGrid(q) || !constantGrid(dq))
+        return false;
+    const Tensor &a = *constant(q.inputs[2]), &b = *constant(dq.inputs[2]);
+    return (a.dtype() == DType::UInt8 || a.dtype() == DType::Int8) && a.dtype() == b.dtype()
+        && elementAsInt(a, 0) == elementAsInt(b, 0)
+        && elementAsDouble(*constant(q.inputs[1]), 0) == elementAsDouble(*constant(dq.inputs[1]), 0);
+}
+
+void QdqGraph::mergePairs()
+{
+    for (size_t n = 0; n < graph().nodes().size(); ++n)
+        if (dequantizes(NodeId(n)) && !m_lowered.step(NodeId(n)).folded)
+            mergeAt(NodeId(n));
+    for (MergedPairs& merged : m_merged)
+        makeParameters(merged);
+    // What all of them say in the file is left to the file's nodes.
+    std::erase_if(m_mergedOf, [&](const auto& entry) {
+        return std::ranges::none_of(m_merged[entry.second].nodes, [&](NodeId id) { return regrids(id); });
+    });
+}
+
+/// This DequantizeLinear and the QuantizeLinear behind it go, what is around them becomes one pair.
+void QdqGraph::mergeAt(NodeId dequantize)
+{
+    const Node& inner = graph().node(dequantize);
+    const NodeId before = producer(inner.inputs[0]), next = onlyReader(inner.outputs[0]);
+    if (!before.valid() || !quantizes(before) || onlyReader(graph().node(before).outputs[0]) != dequantize
+        || !next.valid() || !quantizes(next) || source(graph().node(next).inputs[0]) != inner.outputs[0])
+        return;
+    const NodeId last = onlyReader(graph().node(next).outputs[0]);
+    if (!last.valid() || !dequantizes(last) || source(graph().node(last).inputs[0]) != graph().node(next).outputs[0]
+        || !onePair(before, dequantize) || !onePair(next, last))
+        return;
+    const auto gridOf = [&](NodeId id) {
+        const Node& node = graph().node(id);
+        return ByteGrid { static_cast<float>(elementAsDouble(*constant(node.inputs[1]), 0)),
+            elementAsInt(*constant(node.inputs[2]), 0) };
+    };
+    const DType type = constant(inner.inputs[2])->dtype();
+    const auto known = m_mergedOf.find(dequantize);
+    const ByteGrid first = known == m_mergedOf.end()
+        ? gridOf(dequantize)
+        : ByteGrid { m_merged[known->second].scale, m_merged[known->second].zero };
+    const ByteGrid common = inCommon(first, gridOf(last), type);
+    if (constant(graph().node(next).inputs[2])->dtype() != type || !(common.scale > 0) || !std::isfinite(common.scale))
+        return;
+    if (known == m_mergedOf.end())
+        m_merged.push_back({ { before, dequantize }, 0, 0, {} });
+    const size_t index = known == m_mergedOf.end() ? m_merged.size() - 1 : known->second;
+    MergedPairs& merged = m_merged[index];
+    merged.nodes.insert(merged.nodes.end(), { next, last });
+    merged.scale = common.scale;
+    merged.zero = common.zero;
+    for (const NodeId id : merged.nodes)
+        m_mergedOf[id] = index;
+}
+
+void QdqGraph::makeParameters(MergedPairs& merged)
+{
+    const Tensor& zero = *constant(graph().node(merged.nodes[0]).inputs[2]);
+    const auto add = [&](Tensor tensor) {
+        m_made.push_back(std::move(tensor));
+        return ValueId(graph().values().size() + m_made.size() - 1);
+    };
+    merged.made.scale = add(Tensor::scalar(merged.scale));
+    merged.made.zeroPoint = add(zero.dtype() == DType::Int8 ? Tensor::scalar(static_cast<int8_t>(merged.zero))
+                                                            : Tensor::scalar(static_cast<uint8_t>(merged.zero)));
 }
 
 ValueId QdqGraph::source(ValueId id) const
@@ -139,8 +286,12 @@ DType QdqGraph::shifted(const Node& quantize, size_t edges) const
     return shifts ? DType::UInt8 : type;
 }
 
-DType QdqGraph::seenType(const Node& quantize) const
+DType QdqGraph::seenType(NodeId id) const
 {
+    const auto merged = m_mergedOf.find(id);
+    // Of merged pairs the last one's readers are those of the codes.
+    const auto& nodes = merged == m_mergedOf.end() ? std::vector<NodeId> {} : m_merged[merged->second].nodes;
+    const Node& quantize = graph().node(nodes.empty() ? id : nodes[nodes.size() - 2]);
     size_t edges = 0;
     bool alone = true;
     // Equal quantizers of one value count as one.
@@ -189,8 +340,8 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
         || (dq.hasInput(2) && !constant(dq.inputs[2])))
         return std::nullopt;
     r.codes = dq.inputs[0];
-    r.scale = dq.inputs[1];
-    r.zeroPoint = dq.hasInput(2) ? dq.inputs[2] : ValueId();
+    r.scale = parameters(by).scale;
+    r.zeroPoint = parameters(by).zeroPoint;
     r.type = r.seen = codeType(m_lowered, r.codes);
     r.dequantize = by;
     r.axis = dq.attributes.integer("axis", 1);
@@ -202,19 +353,21 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
         const bool shifts = r.type == DType::Int8 && readers == 1 && r.zeroPoint.valid();
         r.seen = shifts ? DType::UInt8 : r.type;
     } else if (const NodeId q = producer(r.codes); q.valid() && quantizes(q)) {
-        r.seen = seenType(graph().node(q));
+        r.seen = seenType(q);
     }
     return r;
 }
 
-bool QdqGraph::clipIsRedundant(const Node& clip, const Node& quantize) const
+bool QdqGraph::clipIsRedundant(const Node& clip, NodeId quantizer) const
 {
+    const Node& quantize = graph().node(quantizer);
+    const PairParameters grid = parameters(quantizer);
     const DType type = codeType(m_lowered, quantize.outputs[0]);
     if (!constantGrid(quantize)
         || (type != DType::UInt8 && type != DType::Int8 && type != DType::UInt16 && type != DType::Int16))
         return false;
     const auto range = *codeRange(type);
-    const double zero = quantize.hasInput(2) ? elementAsDouble(*constant(quantize.inputs[2]), 0) : 0;
+    const double zero = grid.zeroPoint.valid() ? elementAsDouble(*constant(grid.zeroPoint), 0) : 0;
     if (clip.opType == "Relu")
         return zero == static_cast<double>(range.low);
     constexpr float kLargest = std::numeric_limits<float>::max();
@@ -227,7 +380,7 @@ bool QdqGraph::clipIsRedundant(const Node& clip, const Node& quantize) const
             return false;
         (i == 1 ? low : high) = static_cast<float>(elementAsDouble(*bound, 0));
     }
-    const auto scale = static_cast<float>(elementAsDouble(*constant(quantize.inputs[1]), 0));
+    const auto scale = static_cast<float>(elementAsDouble(*constant(grid.scale), 0));
     return std::nearbyint(double(low / scale)) + zero <= static_cast<double>(range.low)
         && std::nearbyint(double(high / scale)) + zero >= static_cast<double>(range.high);
 }
@@ -247,7 +400,7 @@ std::optional<CodedResult> QdqGraph::quantizedAt(ValueId real) const
             continue;
         }
         const Node& first = graph().node(r.quantize);
-        if (node.inputs.size() != first.inputs.size()
+        if (node.inputs.size() != first.inputs.size() || regrids(use.node) || regrids(r.quantize)
             || !std::equal(node.inputs.begin() + 1, node.inputs.end(), first.inputs.begin() + 1))
             return std::nullopt;
         r.twins.push_back(use.node);
@@ -257,10 +410,10 @@ std::optional<CodedResult> QdqGraph::quantizedAt(ValueId real) const
     const Node& q = graph().node(r.quantize);
     r.nodes = { r.quantize };
     r.codes = q.outputs[0];
-    r.scale = q.inputs[1];
-    r.zeroPoint = q.hasInput(2) ? q.inputs[2] : ValueId();
+    r.scale = parameters(r.quantize).scale;
+    r.zeroPoint = parameters(r.quantize).zeroPoint;
     r.type = codeType(m_lowered, r.codes);
-    r.seen = seenType(q);
+    r.seen = seenType(r.quantize);
     return r;
 }
 
@@ -282,7 +435,7 @@ std::optional<CodedResult> QdqGraph::resultOf(NodeId op) const
         at = node.outputs[0];
     }
     auto result = quantizedAt(at);
-    if (!result || (clip.valid() && !clipIsRedundant(graph().node(clip), graph().node(result->quantize))))
+    if (!result || (clip.valid() && !clipIsRedundant(graph().node(clip), result->quantize)))
         return std::nullopt;
     if (!moves.empty()) {
         // The runtime quantizes before the movements; that pair has one reader.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -30,19 +31,38 @@ struct CodedResult {
     std::vector<NodeId> twins; ///< further QuantizeLinears with the same parameters
 };
 
+/// Scale and zero point of a QuantizeLinear or DequantizeLinear; the zero point may be absent.
+struct PairParameters {
+    ValueId scale, zeroPoint;
+};
+
 /// A graph with QuantizeLinear and DequantizeLinear nodes, read as ONNX Runtime's x64 CPU optimizer reads it: Identity
 /// nodes are gone, a DequantizeLinear belongs to each of its readers alone, pairs are handed on through nodes that move
-/// elements, int8 pairs without branches become uint8. Source: its documentation and measurements of its optimized
-/// graphs (tests/parity).
+/// elements, int8 pairs without branches become uint8, pairs directly behind each other become one with what both
+/// ranges hold. Source: its documentation and measurements of its optimized graphs (tests/parity).
 class QdqGraph {
 public:
     explicit QdqGraph(const LoweredGraph& lowered);
     const LoweredGraph& lowered() const { return m_lowered; }
     const Graph& graph() const { return m_lowered.graph(); }
 
-    /// The value behind Identity and Dropout nodes.
+    /// A constant of the graph, or one that pairs which became one have.
+    const Tensor* constant(ValueId id) const;
+    /// The graph's constants that such a constant was made of; empty for others.
+    std::vector<ValueId> madeFrom(ValueId id) const;
+
+    /// What the runtime quantizes or dequantizes with at this node.
+    PairParameters parameters(NodeId pairNode) const;
+    /// They differ from those of the file.
+    bool regrids(NodeId pairNode) const;
+    /// The node belongs to pairs that became one, some with other parameters than in the file.
+    bool isMerged(NodeId pairNode) const { return m_mergedOf.contains(pairNode); }
+    /// The codes that a QuantizeLinear behind another one of the same merged pairs repeats; invalid for the first.
+    ValueId repeatedCodes(NodeId quantize) const;
+
+    /// The value behind Identity and Dropout nodes, and Casts to the type that is there.
     ValueId source(ValueId id) const;
-    /// Readers behind Identity and Dropout nodes.
+    /// Readers behind such nodes.
     std::vector<Use> uses(ValueId id) const;
     /// Graph output, or read by a subgraph.
     bool escapes(ValueId id) const;
@@ -60,24 +80,39 @@ public:
     bool sameGrid(const RealCodes& a, const CodedResult& b) const;
 
 private:
-    /// Shows the readers of a value, past Identity and Dropout; whether it, or a copy of it, is also read elsewhere
+    /// Pairs directly behind each other, each read by the next one alone.
+    struct MergedPairs {
+        std::vector<NodeId> nodes; ///< QuantizeLinear, DequantizeLinear, QuantizeLinear, ...
+        float scale = 0;
+        int64_t zero = 0;
+        PairParameters made;
+    };
+    bool isAlias(const Node& node) const;
+    void mergePairs();
+    void mergeAt(NodeId dequantize);
+    bool onePair(NodeId quantize, NodeId dequantize) const;
+    void makeParameters(MergedPairs& merged);
+
+    /// Shows the readers of a value, past aliases; whether it, or a copy of it, is also read elsewhere
     /// (an output, a body; where too many copies lie behind each other to be told, too).
     bool visitUses(ValueId id, const std::function<void(const Use&)>& visit) const;
-    const Tensor* constant(ValueId id) const { return id.valid() ? m_lowered.constant(id) : nullptr; }
     NodeId producer(ValueId id) const { return graph().value(source(id)).producer; }
     /// A node that cannot run says nothing.
     bool dequantizes(NodeId id) const;
     bool quantizes(NodeId id) const;
     bool movesCodes(const Node& node) const;
     bool constantGrid(const Node& node) const;
-    bool clipIsRedundant(const Node& clip, const Node& quantize) const;
+    bool clipIsRedundant(const Node& clip, NodeId quantizer) const;
     /// Type of the codes of a pair after the shift; `edges`: readers of its DequantizeLinears.
     DType shifted(const Node& quantize, size_t edges) const;
-    DType seenType(const Node& quantize) const;
+    DType seenType(NodeId quantize) const;
     size_t dequantizedEdges(ValueId codes) const;
     std::optional<CodedResult> quantizedAt(ValueId real) const;
     const LoweredGraph& m_lowered;
     std::vector<bool> m_captured; ///< by value
+    std::vector<MergedPairs> m_merged;
+    std::map<NodeId, size_t> m_mergedOf;
+    std::vector<Tensor> m_made; ///< scales and zero points by index behind the graph's values
 };
 
 } // namespace qs

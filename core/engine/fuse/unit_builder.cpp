@@ -3,6 +3,7 @@
 
 #include "core/engine/lower/common/codes.h"
 #include "core/graph/domains.h"
+#include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -30,6 +31,11 @@ UnitBuilder::UnitBuilder(const QdqGraph& qdq, const PlanOptions& options, NodeId
 
 UnitBuilder::Slot UnitBuilder::value(ValueId id)
 {
+    const std::vector<ValueId> madeFrom = m_qdq.madeFrom(id);
+    for (const ValueId from : madeFrom) // so that the unit's key says what the constant is
+        value(from);
+    if (!madeFrom.empty())
+        return m_program.constant(*constant(id));
     return id.valid() ? m_program.input(id, m_qdq.lowered().facts().of(id).dtype, constant(id)) : Slot {};
 }
 
@@ -201,6 +207,19 @@ UnitBuilder::MaybeSlot UnitBuilder::movement()
     return add(node(), inputs, m_result->type);
 }
 
+/// The first QuantizeLinear and every DequantizeLinear have the parameters of the one pair, what quantizes again hands
+/// the codes on.
+UnitBuilder::MaybeSlot UnitBuilder::mergedNode()
+{
+    const DType made = m_qdq.lowered().facts().of(node().outputs[0]).dtype;
+    if (const ValueId codes = m_qdq.repeatedCodes(m_op); codes.valid() && isQuantizeLinear(node()))
+        return add(programNode("Identity"), { value(codes) }, made);
+    if (!m_qdq.regrids(m_op))
+        return std::nullopt;
+    const PairParameters grid = m_qdq.parameters(m_op);
+    return add(programNode(node().opType), { value(node().inputs[0]), value(grid.scale), value(grid.zeroPoint) }, made);
+}
+
 UnitBuilder::MaybeSlot UnitBuilder::integerOperator()
 {
     static constexpr std::array<std::string_view, 5> unaries { "AveragePool", "GlobalAveragePool", "LeakyRelu",
@@ -210,6 +229,8 @@ UnitBuilder::MaybeSlot UnitBuilder::integerOperator()
     const std::string& type = node().opType;
     if (!node().domain.empty() || !node().hasInput(0) || !node().hasOutput(0))
         return std::nullopt;
+    if (m_qdq.isMerged(m_op))
+        return mergedNode();
     m_result = m_qdq.resultOf(m_op);
     if (type == "Conv")
         return convolution();
@@ -246,7 +267,8 @@ FusedUnit UnitBuilder::unit(Slot result, DType output)
     std::ranges::sort(unit.nodes);
     unit.nodes.erase(std::unique(unit.nodes.begin(), unit.nodes.end()), unit.nodes.end());
     unit.inputs = m_program.inputs();
-    auto finished = std::move(m_program).finish(result);
+    const bool otherGrid = m_qdq.regrids(m_result ? m_result->quantize : m_op);
+    auto finished = std::move(m_program).finish(result, otherGrid, m_qdq.isMerged(m_op));
     unit.lowered = std::move(finished.lowered);
     unit.steps = std::move(finished.steps);
     return unit;

@@ -31,6 +31,8 @@ private:
 
     // One a form of operator: the slot of its codes (or floats), nullopt when it is not joined.
     MaybeSlot integerOperator();
+    /// A node of pairs that the runtime makes one of.
+    MaybeSlot mergedNode();
     MaybeSlot convolution();
     MaybeSlot matrixProduct();
     MaybeSlot gemm();
@@ -63,7 +65,7 @@ private:
 
     const Graph& graph() const { return m_qdq.graph(); }
     const Node& node() const { return graph().node(m_op); }
-    const Tensor* constant(ValueId id) const { return id.valid() ? m_qdq.lowered().constant(id) : nullptr; }
+    const Tensor* constant(ValueId id) const { return m_qdq.constant(id); }
     const std::optional<Dims>& dimsOf(ValueId id) const { return m_qdq.lowered().facts().of(id).dims; }
     Slot value(ValueId id);
     MaybeSlot add(

@@ -168,12 +168,14 @@ struct UnitProgram::Code : UnitSteps {
     }
 };
 
-UnitProgram::Finished UnitProgram::finish(Slot result) &&
+UnitProgram::Finished UnitProgram::finish(Slot result, bool otherGrid, bool ofMergedPairs) &&
 {
     auto code = std::make_shared<Code>();
     code->registers = std::move(m_registers);
     code->steps = std::move(m_steps);
     code->result = result.index;
+    code->otherGrid = otherGrid;
+    code->ofMergedPairs = ofMergedPairs;
     LoweredNode unit;
     unit.layouts = LayoutRule::Any;
     for (const Step& step : code->steps) {

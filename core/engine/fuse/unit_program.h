@@ -26,6 +26,8 @@ struct UnitSteps {
     std::vector<Register> registers;
     std::vector<Step> steps;
     int result = -1; ///< register
+    bool otherGrid = false; ///< its codes mean other numbers than the file's quantizer says
+    bool ofMergedPairs = false; ///< a QuantizeLinear or DequantizeLinear of several pairs that the runtime makes one of
 };
 
 /// What a fused unit runs: a few operators one after another, each with the kernel that is registered for it, so that a
@@ -62,7 +64,8 @@ public:
         LoweredNode lowered; ///< one step whose output is the result
         std::shared_ptr<const UnitSteps> steps;
     };
-    Finished finish(Slot result) &&;
+    /// `otherGrid` and `ofMergedPairs`: see UnitSteps.
+    Finished finish(Slot result, bool otherGrid = false, bool ofMergedPairs = false) &&;
 
 private:
     using Register = UnitSteps::Register;

@@ -2,6 +2,7 @@
 #include "core/explain/run/operand_codes.h"
 
 #include "core/analysis/values/elements.h"
+#include "core/engine/plan/merged_pairs.h"
 #include "core/explain/operators/moved_from.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
@@ -76,7 +77,8 @@ std::optional<CodeGrid> OperandCodes::gridOf(ValueId codes, int64_t element, con
             zero.valid() && zero.count() > 0 ? elementAsInt(zero, 0) : 0 };
     }
     const Tensor& held = values.of(codes);
-    if (q.params.scale.empty() || !q.params.zeroRest.empty() || !held.valid()) // a grid has whole zero points
+    if (q.params.scale.empty() || !q.params.zeroRest.empty() || !held.valid() // a grid has whole zero points
+        || (q.codes.valid() && isOnOtherGrid(m_plan, q.codes)))
         return std::nullopt;
     const size_t at = Elements(held, q.params).scaleIndex(size_t(element));
     return CodeGrid { q.params.scale[at], at < q.params.zeroPoint.size() ? q.params.zeroPoint[at] : 0 };
