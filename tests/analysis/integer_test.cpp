@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
 
@@ -100,6 +101,8 @@ private slots:
     void namesWhereTheLossIsMade();
     void doesNotInheritWhatItsOwnSumsLose();
     void saysNothingOfSumsWhoseLossIsUnknown();
+    void risksOfProductsInFloat_data();
+    void risksOfProductsInFloat();
     void doesNotDependOnThreads();
 };
 
@@ -234,6 +237,42 @@ void IntegerTests::saysNothingOfSumsWhoseLossIsUnknown()
         FixedData({ Tensor::of<float>({ 2, 2 }, { 255, 240, 250, 220 }) }));
     QVERIFY(!c.saturation.empty() && c.saturation[0].saturated[0] > 0);
     QVERIFY(!rowOf(c, "y").noise.inherited && !rowOf(c, "y").noise.kernel);
+}
+
+void IntegerTests::risksOfProductsInFloat_data()
+{
+    QTest::addColumn<int>("zero");
+    QTest::addColumn<bool>("told");
+    QTest::newRow("the quantizer stands for the Relu") << 0 << true;
+    QTest::newRow("a Relu keeps the product in float") << 10 << false;
+}
+
+/// What ONNX Runtime multiplies as floats cannot saturate, whatever codes are around it.
+void IntegerTests::risksOfProductsInFloat()
+{
+    QFETCH(int, zero);
+    QFETCH(bool, told);
+    const auto model = [&](bool quantized) {
+        SmallModel m(quantized ? "q" : "f");
+        m.input("x", { 2, 2 });
+        if (!quantized)
+            return m.constant("w", Tensor::of<float>({ 2, 2 }, { 127, 1, 127, 2 }))
+                .node("MatMul", { "x", "w" }, { "m" })
+                .node("Relu", { "m" }, { "y" })
+                .output("y")
+                .finish();
+        return m.qdq<uint8_t>("x", "x_dq", 1.0f, 0)
+            .weight("w", { 2, 2 }, { 127, 1, 127, 2 }, { 1.0f })
+            .node("MatMul", { "x_dq", "w" }, { "m" })
+            .node("Relu", { "m" }, { "r" })
+            .qdq<uint8_t>("r", "y", 300.0f, uint8_t(zero))
+            .output("y")
+            .finish();
+    };
+    const ComparePair pair = pairOf(model(false), model(true));
+    std::vector<Finding> found;
+    findSaturationRisk(pair, Comparison {}, true, found);
+    QCOMPARE(!found.empty(), told);
 }
 
 void IntegerTests::doesNotDependOnThreads()

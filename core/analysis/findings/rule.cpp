@@ -98,9 +98,8 @@ constexpr auto kRules = std::to_array<RuleInfo>({
     { Rule::SaturatingAccumulation, "saturating_accumulation", Severity::Note,
         "Sums of {} saturate on CPUs without VNNI",
         "CPUs without wide dot products add pairs of 8-bit products in 16 bits. Sums that do not fit are cut "
-        "off; weights of 7 bits (reduced range) always fit. On such a CPU weights that can saturate are named under "
-        "any "
-        "arithmetic.",
+        "off; weights of 7 bits (reduced range) always fit. On such a CPU weights that can saturate, of "
+        "nodes that compute on codes, are named under any arithmetic.",
         "Quantize the weights to 7 bits (reduce range) or to uint8, or run on a CPU with VNNI." },
     { Rule::ImplementationDiffers, "implementation_differs", Severity::Warning,
         "The runtime computes {} otherwise than the file says",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rules/findings.h"
 
+#include "core/engine/fuse/integer_units.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <fmt/format.h>
@@ -85,6 +86,30 @@ const Tensor* weightOf(const ComparePair& pair, const QuantUnit& unit)
     return bytes ? weight : nullptr;
 }
 
+/// Which nodes add products of codes: operators on codes, and of the others those that ONNX Runtime makes such of.
+class CodeProducts {
+public:
+    explicit CodeProducts(const Plan& plan)
+        : m_plan(plan)
+    {
+    }
+    bool contains(NodeId id)
+    {
+        const auto isCodes = [&](ValueId in) {
+            return in.valid() && isInteger(m_plan.facts().of(in).dtype) && dtypeBits(m_plan.facts().of(in).dtype) == 8;
+        };
+        if (std::ranges::any_of(m_plan.graph().node(id).inputs, isCodes))
+            return true;
+        if (m_joined.empty())
+            m_joined = nodesAddingPairs(m_plan);
+        return m_joined[id.index()];
+    }
+
+private:
+    const Plan& m_plan;
+    std::vector<bool> m_joined; ///< by node; empty: not asked yet
+};
+
 } // namespace
 
 void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSaturates, std::vector<Finding>& found)
@@ -92,11 +117,12 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
     if (!cpuSaturates || c.profile == ArithmeticProfile::IntegerAvx2)
         return;
     const Graph& graph = pair.quantPlan->graph();
+    CodeProducts products(*pair.quantPlan);
     for (const QuantUnit& unit : pair.quantView->units()) {
         const Tensor* weight = weightOf(pair, unit);
         const Node& node = graph.node(unit.node);
         const PairRisk risk = weight ? riskOf(node, *weight) : PairRisk {};
-        if (risk.risky == 0)
+        if (risk.risky == 0 || !products.contains(unit.node))
             continue;
         const double share = double(risk.risky) / double(risk.pairs);
         Finding f = makeFinding(Rule::SaturatingAccumulation, node.name);

@@ -51,6 +51,17 @@ std::vector<FusedUnit> integerUnits(const LoweredGraph& lowered, const PlanOptio
     return units;
 }
 
+std::vector<bool> nodesAddingPairs(const LoweredGraph& lowered)
+{
+    PlanOptions options;
+    options.profile = ArithmeticProfile::IntegerAvx2;
+    std::vector<bool> found(lowered.graph().nodes().size(), false);
+    for (const FusedUnit& unit : integerUnits(lowered, options))
+        if (unit.lowered.countsPairs)
+            found[unit.node.index()] = true;
+    return found;
+}
+
 std::vector<bool> nodesOnCodes(const LoweredGraph& lowered)
 {
     PlanOptions options;
