@@ -100,7 +100,9 @@ private slots:
     void countsSaturatedPairs();
     void namesWhereTheLossIsMade();
     void doesNotInheritWhatItsOwnSumsLose();
-    void saysNothingOfSumsWhoseLossIsUnknown();
+    void comparesSumsThatEndInFloats_data();
+    void comparesSumsThatEndInFloats();
+    void blamesTheSumsOfOperatorsOnCodes();
     void risksOfProductsInFloat_data();
     void risksOfProductsInFloat();
     void doesNotDependOnThreads();
@@ -221,22 +223,79 @@ void IntegerTests::doesNotInheritWhatItsOwnSumsLose()
                  .noise.kernel);
 }
 
-/// The sums end in floats, which no codes tell of.
-void IntegerTests::saysNothingOfSumsWhoseLossIsUnknown()
+/// x by a weight, exactly one of two columns of which saturates; the bias is behind the scales (and none of a Gemm).
+Prepared floatSums(const std::string& form, bool quantized)
 {
-    const auto product = [](bool quantized) {
-        SmallModel model(quantized ? "q" : "f");
-        model.input("x", { 2, 2 });
-        if (!quantized)
-            model.constant("w", Tensor::of<float>({ 2, 2 }, { 127, 1, 127, 2 }));
-        else
-            model.qdq<uint8_t>("x", "x_dq", 1.0f, 0).weight("w", { 2, 2 }, { 127, 1, 127, 2 }, { 1.0f });
-        return model.node("MatMul", { quantized ? "x_dq" : "x", "w" }, { "y" }).output("y").finish();
-    };
-    const Comparison c = comparedAs(ArithmeticProfile::IntegerAvx2, product(false), product(true),
-        FixedData({ Tensor::of<float>({ 2, 2 }, { 255, 240, 250, 220 }) }));
-    QVERIFY(!c.saturation.empty() && c.saturation[0].saturated[0] > 0);
-    QVERIFY(!rowOf(c, "y").noise.inherited && !rowOf(c, "y").noise.kernel);
+    const std::vector<int8_t> codes { 127, 1, 127, 2 };
+    SmallModel model(quantized ? "q" : "f");
+    model.input("x", { 2, 2 }).constant("b", Tensor::of<float>({ 1, 1, 2 }, { 5, -5 }));
+    if (!quantized)
+        model.constant("w", Tensor::of<float>({ 2, 2 }, { 127, 1, 127, 2 })).node("MatMul", { "x", "w" }, { "m" });
+    else if (form == "MatMulIntegerToFloat")
+        model.qdq<uint8_t>("x", "x_dq", 1.0f, 0)
+            .weight("w", { 2, 2 }, codes, { 1.0f })
+            .node("MatMul", { "x_dq", "w" }, { "m" });
+    else
+        model.constant("w", Tensor::of<int8_t>({ 2, 2 }, codes))
+            .constant("w_s", Tensor::scalar(1.0f))
+            .node("DynamicQuantizeLinear", { "x" }, { "x_q", "x_s", "x_z" })
+            .node("MatMulInteger", { "x_q", "w", "x_z" }, { "sums" })
+            .node("Cast", { "sums" }, { "cast" }, { { "to", int64_t(1) } })
+            .node("Mul", { "x_s", "w_s" }, { "scales" })
+            .node("Mul", { "cast", "scales" }, { "m" });
+    return model.node("Add", { "m", "b" }, { "y" }).output("y").finish();
+}
+
+void IntegerTests::comparesSumsThatEndInFloats_data()
+{
+    QTest::addColumn<QString>("form");
+    QTest::newRow("made floats at once") << "MatMulIntegerToFloat";
+    QTest::newRow("cast and scaled") << "MatMulInteger";
+}
+
+void IntegerTests::comparesSumsThatEndInFloats()
+{
+    QFETCH(QString, form);
+    const Prepared f = floatSums(form.toStdString(), false), q = floatSums(form.toStdString(), true);
+    const FixedData data({ Tensor::of<float>({ 2, 2 }, { 255, 240, 250, 220 }),
+        Tensor::of<float>({ 2, 2 }, { 255, 200, 255, 230 }), Tensor::of<float>({ 2, 2 }, { 0, 0, 255, 210 }) });
+    const Comparison c = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, data);
+    QVERIFY(!c.saturation.empty() && c.saturation[0].saturatedPairs() > 0);
+    for (const char* name : { "m", "y" }) {
+        const ActivationRow& row = rowOf(c, name);
+        const double mse = *row.accumulated.rmse * *row.accumulated.rmse;
+        QVERIFY2(row.noise.kernel && *row.noise.kernel > 0.8 * mse && *row.noise.inherited < 0.2 * mse, name);
+    }
+    const Finding* finding = findingOf(c, Rule::SaturatingAccumulation);
+    QVERIFY2(finding, qPrintable(rulesOf(c)));
+    QCOMPARE(finding->severity, Severity::Warning);
+    QCOMPARE(finding->node, c.saturation[0].node);
+    QVERIFY(finding->summary.find("From the same codes that alone leaves") != std::string::npos);
+    QVERIFY2(!findingOf(c, Rule::SensitiveOperator), qPrintable(rulesOf(c)));
+    const Comparison again = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, data, 3);
+    QCOMPARE(rowOf(again, "y").noise.kernel, rowOf(c, "y").noise.kernel);
+}
+
+/// An operator on codes ends at another node than the row that tells of its codes.
+void IntegerTests::blamesTheSumsOfOperatorsOnCodes()
+{
+    const Tensor x = Tensor::of<float>({ 1, 2, 2, 3 }, { 255, 129, 0, 200, 1, 2, 255, 129, 255, 200, 1, 2 });
+    SmallModel q("q");
+    q.input("x", { 1, 2, 2, 3 });
+    for (const char* stem : { "x", "w", "y" })
+        q.constant(std::string(stem) + "_s", Tensor::scalar(*stem == 'y' ? 300.0f : 1.0f))
+            .constant(std::string(stem) + "_z", *stem == 'w' ? Tensor::scalar<int8_t>(0) : Tensor::scalar<uint8_t>(0));
+    q.constant("w_q", Tensor::of<int8_t>({ 2, 2, 1, 1 }, { 127, 127, 1, 2 }))
+        .node("QuantizeLinear", { "x", "x_s", "x_z" }, { "x_q" })
+        .node("QLinearConv", { "x_q", "x_s", "x_z", "w_q", "w_s", "w_z", "y_s", "y_z" }, { "y_q" })
+        .node("DequantizeLinear", { "y_q", "y_s", "y_z" }, { "y" })
+        .output("y");
+    const Comparison c = comparedAs(ArithmeticProfile::IntegerAvx2, conv("f", false), q.finish(), FixedData({ x, x }));
+    const Finding* finding = findingOf(c, Rule::SaturatingAccumulation);
+    QVERIFY2(finding, qPrintable(rulesOf(c)));
+    QCOMPARE(finding->severity, Severity::Warning);
+    QCOMPARE(finding->tensor, std::string("y"));
+    QVERIFY2(!findingOf(c, Rule::ImplementationDiffers), qPrintable(rulesOf(c)));
 }
 
 void IntegerTests::risksOfProductsInFloat_data()

@@ -20,6 +20,8 @@ std::vector<ValueId> ImplementationCheck::borders(const Plan& integer)
             && (floats || !isOnOtherGrid(integer, made)))
             list.push_back(made);
     }
+    for (const SaturatingSums& sums : saturatingSums(integer))
+        list.push_back(sums.scaled);
     return list;
 }
 
@@ -32,8 +34,11 @@ ImplementationCheck::ImplementationCheck(Execution& integer, const Schedule& int
     , m_border(stageSchedule.plan().graph().values().size(), Border::None)
 {
     const Plan& plan = integerSchedule.plan();
-    for (const ValueId id : borders)
-        m_border[id.index()] = isOfMergedPairs(plan, id) ? Border::HandedOn : Border::Codes;
+    for (const ValueId id : borders) {
+        const DType type = plan.facts().of(id).dtype;
+        const bool sums = type == DType::Int32 || type == DType::Float32 || type == DType::Float16;
+        m_border[id.index()] = isOfMergedPairs(plan, id) ? Border::HandedOn : sums ? Border::Sums : Border::Codes;
+    }
 }
 
 Status ImplementationCheck::follow(const CancelToken& cancel)
@@ -47,6 +52,8 @@ Status ImplementationCheck::follow(const CancelToken& cancel)
             continue;
         if (border == Border::Codes)
             m_codes[id] = differenceOf(m_stages.get(id), m_integer.get(id));
+        else if (border == Border::Sums)
+            m_sums[id].add(m_stages.get(id), m_integer.get(id));
         m_stages.set(id, m_integer.get(id));
         m_stages.release(id);
         m_integer.release(id);
@@ -64,6 +71,8 @@ void ImplementationCheck::addTo(ImplementationSums& sums) const
         total.beyond += d.beyond;
         total.squares += d.squares;
     }
+    for (const auto& [id, d] : m_sums)
+        sums.sums[id].add(d);
     addPairCounts(sums.pairs, m_integer.pairCounts());
 }
 

@@ -128,6 +128,18 @@ void writeImplementation(const ImplementationSums& sums, ByteWriter& out)
         out.number(d.beyond);
         out.number(d.squares);
     }
+    out.number<uint64_t>(sums.sums.size());
+    for (const auto& [id, d] : sums.sums) {
+        out.number<uint64_t>(id.index());
+        out.number(d.count);
+        for (const OrderedSum* sum : { &d.squares, &d.signal }) {
+            out.number<uint64_t>(sum->parts().size());
+            for (const auto& [exponent, times] : sum->parts()) {
+                out.number(exponent);
+                out.number(times);
+            }
+        }
+    }
     out.number<uint64_t>(sums.pairs.size());
     for (const auto& [id, counts] : sums.pairs) {
         out.number<uint64_t>(id.index());
@@ -155,6 +167,15 @@ void mergeImplementation(ByteReader& in, const Graph& graph, ImplementationSums&
         d.offByOne += in.number<uint64_t>();
         d.beyond += in.number<uint64_t>();
         d.squares += in.number<uint64_t>();
+    }
+    for (size_t i = in.count(4 * sizeof(uint64_t)); i > 0; --i) {
+        SumDifference& d = sums.sums[ValueId(id(graph.values().size()))];
+        d.count += in.number<uint64_t>();
+        for (OrderedSum* sum : { &d.squares, &d.signal })
+            for (size_t k = in.count(sizeof(int32_t) + sizeof(uint64_t)); k > 0; --k) {
+                const auto exponent = in.number<int32_t>();
+                sum->add(exponent, in.number<uint64_t>());
+            }
     }
     std::map<NodeId, PairCounts> more;
     for (size_t i = in.count(3 * sizeof(uint64_t)); i > 0; --i) {

@@ -338,6 +338,32 @@ std::vector<SaturationRow> saturationRows(const Plan& plan, const std::map<NodeI
 
 namespace {
 
+/// The node that makes the sums of a unit, by its last node.
+NodeId nodeOfSums(const Plan& plan, NodeId last)
+{
+    const FusedUnit* unit = plan.unit(last);
+    return unit ? unit->node : last;
+}
+
+/// What saturating makes of sums that end in no codes. A bias adds nothing to it.
+void splitNoiseOfSums(const Plan& plan, const std::map<ValueId, SumDifference>& measured, Comparison& result)
+{
+    for (const SaturatingSums& sums : saturatingSums(plan)) {
+        const auto row = std::ranges::find(result.saturation, nodeOfSums(plan, sums.last), &SaturationRow::quantNode);
+        const auto found = measured.find(sums.scaled);
+        if (row == result.saturation.end() || row->saturatedPairs() == 0 || found == measured.end()
+            || found->second.count == 0)
+            continue;
+        const double noise = found->second.squares.total() / static_cast<double>(found->second.count);
+        for (ActivationRow& activation : result.activations) {
+            if (!activation.noise.inherited || !sums.endsIn(activation.quantValue))
+                continue;
+            activation.noise.kernel = std::min(noise, std::max(0.0, *activation.noise.inherited));
+            *activation.noise.inherited -= *activation.noise.kernel;
+        }
+    }
+}
+
 /// What is not inherited but made by the unit's own sums. Values inside a unit have the same part of it as those that
 /// it ends with; where nothing tells how much it is, nothing is said of what came in, either.
 void splitKernelNoise(Comparison& result)
@@ -391,6 +417,7 @@ void fillImplementation(const ComparePair& pair, Measured& m, Comparison& result
         }
     }
     result.saturation = saturationRows(*pair.quantPlan, m.implementation.pairs);
+    splitNoiseOfSums(*pair.quantPlan, m.implementation.sums, result);
     splitKernelNoise(result);
 }
 

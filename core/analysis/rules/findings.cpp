@@ -90,8 +90,8 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findSharedBiases(pair, c, found);
     findMovedOtherwise(pair, c, found);
     findCancellations(pair, c, found);
-    findSaturatingAccumulation(c, found);
-    findImplementationDiffers(c, found);
+    findSaturatingAccumulation(pair, c, found);
+    findImplementationDiffers(pair, c, found);
     findForms(pair, found);
     findInherited(pair, c, found);
     findSampleSpread(c, found);

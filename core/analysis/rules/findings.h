@@ -45,8 +45,8 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
-void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found);
-void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found);
+void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findImplementationDiffers(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findForms(const ComparePair& pair, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
 void findSymmetricOnSkewed(const Comparison& c, std::vector<Finding>& found);

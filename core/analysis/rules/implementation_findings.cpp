@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/measure/code_difference.h"
 #include "core/analysis/rules/findings.h"
 
 #include "core/base/text/grouped_digits.h"
@@ -13,13 +14,63 @@ namespace qs {
 
 namespace {
 
-/// The row whose quantizer closes the unit around a node of the quantized file.
-std::optional<size_t> rowOfNode(const Comparison& c, NodeId quantNode)
+/// What sums that may saturate end in: codes, or floats where none follow.
+class EndsOfSums {
+public:
+    explicit EndsOfSums(const ComparePair& pair)
+        : m_pair(pair)
+    {
+        if (pair.writtenPlan)
+            m_floats = saturatingSums(*pair.quantPlan);
+    }
+
+    /// The node whose sums end in the codes of a row's quantizer; invalid when there is none.
+    NodeId nodeOf(const ActivationRow& row) const
+    {
+        const ValueId codes
+            = row.implementation && row.quantizer ? m_pair.quantView->quantizers()[*row.quantizer].codes : ValueId();
+        const NodeId last = codes.valid() ? m_pair.quantPlan->graph().value(codes).producer : NodeId();
+        return last.valid() ? nodeIn(last) : NodeId();
+    }
+
+    std::optional<size_t> rowOf(const Comparison& c, NodeId node) const
+    {
+        for (size_t i = 0; i < c.activations.size(); ++i)
+            if (node.valid() && nodeOf(c.activations[i]) == node && firstOfQuantizer(c, i))
+                return i;
+        const auto sums
+            = std::ranges::find_if(m_floats, [&](const SaturatingSums& known) { return nodeIn(known.last) == node; });
+        const auto row = sums == m_floats.end() ? c.activations.end()
+                                                : std::ranges::find_if(c.activations, [&](const ActivationRow& a) {
+                                                      return a.noise.kernel && sums->endsIn(a.quantValue);
+                                                  });
+        return row == c.activations.end() ? std::nullopt : std::optional(size_t(row - c.activations.begin()));
+    }
+
+private:
+    NodeId nodeIn(NodeId last) const
+    {
+        const FusedUnit* unit = m_pair.quantPlan->unit(last);
+        return unit ? unit->node : last;
+    }
+    const ComparePair& m_pair;
+    std::vector<SaturatingSums> m_floats;
+};
+
+/// Of a node's own sums: codes are more than one step off, or floats owe this share of their noise to it.
+constexpr double kShareOfNoise = 0.1;
+
+Number noiseOfSums(const ActivationRow& row)
 {
-    for (size_t i = 0; i < c.activations.size(); ++i)
-        if (c.activations[i].quantNode == quantNode && c.activations[i].implementation && firstOfQuantizer(c, i))
-            return i;
-    return std::nullopt;
+    return row.implementation ? row.implementation->noisePower : row.noise.kernel;
+}
+
+bool harms(const ActivationRow& row)
+{
+    if (row.implementation)
+        return row.implementation->beyond > 0;
+    const double rmse = row.accumulated.rmse.value_or(0);
+    return row.noise.kernel.value_or(0) > 0 && *row.noise.kernel >= kShareOfNoise * rmse * rmse;
 }
 
 void addDifference(Finding& f, const ActivationRow& row)
@@ -29,12 +80,11 @@ void addDifference(Finding& f, const ActivationRow& row)
 }
 
 /// Worst is the unit whose own sums lose most, not the one that passes on most of what was lost before it.
-void rankBySums(Finding& f, const ActivationRow& row)
+void rankBySums(Finding& f, const Number& noise, const Number& signal)
 {
-    const Number noise = row.implementation->noisePower;
-    if (!noise || !row.signalPower || *row.signalPower <= 0)
+    if (!noise || !signal || *signal <= 0)
         return;
-    f.rank = *noise / *row.signalPower;
+    f.rank = *noise / *signal;
     if (f.rank <= 0)
         return;
     const double db = -10 * std::log10(f.rank);
@@ -44,14 +94,15 @@ void rankBySums(Finding& f, const ActivationRow& row)
 
 } // namespace
 
-void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found)
+void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const EndsOfSums ends(pair);
     for (const SaturationRow& s : c.saturation) {
         const uint64_t pairs = std::accumulate(s.saturated.begin(), s.saturated.end(), uint64_t(0));
         if (pairs == 0)
             continue;
-        const auto row = rowOfNode(c, s.quantNode);
-        const bool harmful = row && c.activations[*row].implementation->beyond > 0;
+        const auto row = ends.rowOf(c, s.quantNode);
+        const bool harmful = row && harms(c.activations[*row]);
         Finding f = row ? activationFinding(c, *row, Rule::SaturatingAccumulation)
                         : makeFinding(Rule::SaturatingAccumulation);
         if (harmful)
@@ -71,24 +122,26 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
         f.evidence.push_back(evidence("channels", double(channels)));
         f.evidence.push_back(evidence("worst_channel", double(worst - s.saturated.begin())));
         f.evidence.push_back(evidence("worst_channel_pairs", double(*worst)));
-        if (row) {
+        if (row && c.activations[*row].implementation)
             addDifference(f, c.activations[*row]);
-            rankBySums(f, c.activations[*row]);
-        }
+        if (row)
+            rankBySums(f, noiseOfSums(c.activations[*row]), c.activations[*row].signalPower);
         f.change = { RemedyKind::ReduceRange, f.node, {}, 0, 0, 0 };
         found.push_back(std::move(f));
     }
 }
 
-void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found)
+void findImplementationDiffers(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const EndsOfSums ends(pair);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        const bool saturates = std::ranges::any_of(c.saturation, [&](const SaturationRow& s) {
-            return s.quantNode == row.quantNode
-                && std::ranges::any_of(s.saturated, [](uint64_t count) { return count > 0; });
-        });
-        if (!row.implementation || row.implementation->beyond <= 0 || saturates || !firstOfQuantizer(c, i))
+        if (!row.implementation || row.implementation->beyond <= 0 || !firstOfQuantizer(c, i))
+            continue;
+        const NodeId sums = ends.nodeOf(row);
+        if (sums.valid() && std::ranges::any_of(c.saturation, [&](const SaturationRow& s) {
+                return s.quantNode == sums && s.saturatedPairs() > 0;
+            }))
             continue;
         Finding f = activationFinding(c, i, Rule::ImplementationDiffers);
         f.summary = fmt::format(
