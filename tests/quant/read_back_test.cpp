@@ -266,6 +266,41 @@ private slots:
         QCOMPARE(back->undetermined.size(), size_t(1));
     }
 
+    /// A node makes it, so that it is quantized while running like any activation.
+    void constantsOfNodes_data()
+    {
+        QTest::addColumn<int>("type");
+        for (const DType type : { DType::Int8, DType::UInt8, DType::UInt16 })
+            QTest::addRow("%s", std::string(dtypeName(type)).c_str()) << int(type);
+    }
+    void constantsOfNodes()
+    {
+        QFETCH(int, type);
+        SmallModel m("net.onnx");
+        m.input("x", { 1, 5 })
+            .constant("w4", noise({ 5, 5 }, 6))
+            .node("Constant", {}, { "half" }, { { "value", Tensor::scalar(0.5f) } })
+            .node("MatMul", { "x", "w4" }, { "p1" })
+            .node("Mul", { "p1", "half" }, { "y" })
+            .output("y");
+        const GraphDraft net(std::make_shared<Model>(std::move(m).finish().plan->model()));
+        Ranges ranges = floatRanges(8);
+        ranges.tensors["half"] = { .lowest = 0.5f, .highest = 0.5f, .shape = { 1 } };
+        Recipe recipe;
+        recipe.activationType = DType(type);
+        const auto made = quantizeDraft(net, recipe, ranges);
+        QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+        const auto back = readBack(built(made->draft), &net);
+        QVERIFY(back.ok());
+        QVERIFY(back->possible);
+        QCOMPARE(back->differences, std::optional<size_t>(0));
+        QVERIFY(back->ranges.find("half"));
+        recipe = back->recipe;
+        recipe.activationType = DType::Int16; // what is made like the file may differ from it
+        const auto other = quantizeDraft(net, recipe, back->ranges);
+        QVERIFY2(other.ok(), other.ok() ? "" : other.issue().what.c_str());
+    }
+
     void withoutTheFloatModel()
     {
         Recipe recipe;

@@ -185,6 +185,7 @@ std::vector<Search::Change> Search::switches(const Recipe& recipe) const
     flip(&Recipe::adjustWeightsForBias);
     flip(&Recipe::quantizeBias);
     flip(&Recipe::contribOperators);
+    flip(&Recipe::pairsForWeights);
     return changes;
 }
 

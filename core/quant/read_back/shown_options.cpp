@@ -23,6 +23,13 @@ template <class T> T most(const std::map<T, size_t>& counts, T fallback)
     return best == counts.end() ? fallback : best->first;
 }
 
+/// What nodes make of constants alone, a Constant or a folded part: it is quantized while running, as activations are.
+bool isMadeByNodes(const QuantizedFile& file, const std::string& name, const FileTensor& tensor)
+{
+    const Node* made = tensor.pairs > 0 ? file.producer(name) : nullptr;
+    return made && !isQuantizeLinear(*made) && !isDequantizeLinear(*made);
+}
+
 bool inTheMiddle(const QuantParams& params)
 {
     const int64_t middle = isSigned(params.dtype) ? 0 : (params.codes().high + 1) / 2;
@@ -83,8 +90,11 @@ void readConstants(const QuantizedFile& file, Recipe& recipe)
 {
     std::map<DType, size_t> types;
     std::map<bool, size_t> perChannel, middle;
+    bool paired = false, madeWeights = false, storedWeights = false;
     for (const auto& [name, tensor] : file.tensors) {
-        recipe.pairsForWeights = recipe.pairsForWeights || (tensor.constant && tensor.pairs > 0);
+        const bool made = isMadeByNodes(file, name, tensor);
+        paired |= tensor.constant && tensor.pairs > 0 && !made;
+        (made ? madeWeights : storedWeights) |= tensor.weight;
         if (!tensor.weight)
             continue;
         ++types[tensor.params.dtype];
@@ -93,6 +103,7 @@ void readConstants(const QuantizedFile& file, Recipe& recipe)
         if (tensor.params.blockSize > 0)
             recipe.blockSize = tensor.params.blockSize;
     }
+    recipe.pairsForWeights = paired || (madeWeights && !storedWeights);
     recipe.weightType = most(types, recipe.weightType);
     recipe.perChannel = most(perChannel, false);
     const bool allMiddle = middle.contains(true) && !middle.contains(false);
@@ -226,8 +237,8 @@ Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
         // A file with names of its own may store equal scales once; whose they are does not show then.
         const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + tails::kScale
             && recipe.placement.nodes.empty(); // where each has its own
-        const bool own = tensor.role == QuantRole::Activation && !tensor.constant && !shared
-            && !tensor.scaleName.empty() && tensor.params.scale.size() == 1;
+        const bool made = tensor.constant ? isMadeByNodes(file, name, tensor) : tensor.role == QuantRole::Activation;
+        const bool own = made && !shared && !tensor.scaleName.empty() && tensor.params.scale.size() == 1;
         if (!own)
             continue;
         ScaleRules rules;

@@ -13,7 +13,7 @@ RecipeFormat shownFormat(const QuantizedFile& file);
 Recipe shownOptions(const QuantizedFile& file);
 
 /// Ranges of which the recipe makes the file's parameters; where there are none, or a tensor has a type of its own or
-/// a second quantization, the recipe gets an override.
+/// a second quantization, the recipe gets an override. What nodes make of constants alone has a range like any other.
 Ranges shownRanges(const QuantizedFile& file, Recipe& recipe);
 
 /// An override that gives a tensor exactly these parameters.
