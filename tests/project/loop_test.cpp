@@ -2,17 +2,23 @@
 // What the loop of edits, runs and projects is made of.
 #include "core/base/files/atomic_file.h"
 #include "core/onnx/import.h"
+#include "core/prepare/prepare.h"
 #include "core/project/files/project_file.h"
+#include "core/project/quantize/quantize_model.h"
 #include "core/project/shards/shard_state.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/quant/model/name_collisions.h"
+#include "core/quant/read_back/draft_differences.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/recipe/recipe_ranges.h"
 #include "core/quant/recipe/setting_origins.h"
+#include "core/quant/write/quantizer.h"
 #include "tests/support/recipe_nodes.h"
+#include "tests/support/small_model.h"
+#include "tests/support/tensors.h"
 
 #include <QDir>
 #include <QFile>
@@ -420,6 +426,52 @@ private slots:
         QVERIFY(read->recipe.exclude == plain->recipe.exclude);
         QVERIFY(read->recipe.tensors.empty());
         QVERIFY(read->ranges.tensors == plain->ranges.tensors);
+    }
+
+    void preparedFilesAreMadeAgain_data()
+    {
+        QTest::addColumn<bool>("gemm");
+        QTest::addColumn<int>("type"); // of activations, in place of the file's
+        QTest::newRow("products and sums") << false << int(DType::UInt8);
+        QTest::newRow("one Gemm") << true << int(DType::UInt8);
+        QTest::newRow("one Gemm, other codes") << true << int(DType::UInt16);
+    }
+    /// ONNX Runtime's preprocessing makes one Gemm of a product and the sum behind it, with values of its own.
+    void preparedFilesAreMadeAgain()
+    {
+        QFETCH(bool, gemm);
+        QFETCH(int, type);
+        test::SmallModel m("f.onnx");
+        m.input("x", { 2, 3, 4 })
+            .constant("w", Tensor::of<float>({ 4, 5 }, test::normals(20, 1)))
+            .constant("b", Tensor::of<float>({ 5 }, test::normals(5, 2)));
+        m.node("MatMul", { "x", "w" }, { "p" }).node("Add", { "p", "b" }, { "s" }).node("Tanh", { "s" }, { "y" });
+        const auto model = std::make_shared<const Model>(m.output("y").finish().plan->model());
+        GraphDraft draft(model);
+        if (gemm)
+            QCOMPARE(fuseGemm(draft)->changes, size_t(1));
+        Recipe recipe;
+        recipe.activationType = DType::UInt8;
+        Ranges ranges;
+        for (const DraftNode& node : draft.nodes)
+            for (const std::string& name : { node.inputs[0], node.outputs[0] })
+                ranges.tensors[name] = { .lowest = -2, .highest = 3, .shape = { 1 } };
+        const auto made = quantizeDraft(draft, recipe, ranges);
+        QVERIFY(made.ok());
+        const auto file = made->draft.build();
+        QVERIFY(file.ok());
+        const auto read = readExample(model, *file);
+        QVERIFY(read.ok() && read->possible);
+        QCOMPARE(read->recipe.preparation.enabled && read->recipe.preparation.fuseGemm, gemm);
+        QuantizeInputs inputs;
+        inputs.model = model;
+        inputs.recipe = read->recipe;
+        inputs.recipe.activationType = DType(type);
+        inputs.ranges = read->ranges;
+        const auto again = quantizeModel(inputs, {});
+        QVERIFY2(again.ok(), again.ok() ? "" : again.issue().what.c_str());
+        if (DType(type) == recipe.activationType)
+            QCOMPARE(draftDifferences(made->draft, again->draft).count(), size_t(0));
     }
 
     void anotherExportHasTheSameRecipe_data()

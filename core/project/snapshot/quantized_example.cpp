@@ -2,7 +2,7 @@
 #include "core/project/snapshot/quantized_example.h"
 
 #include "core/graph/domains.h"
-#include "core/prepare/prepare.h"
+#include "core/project/quantize/example_preparation.h"
 #include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/snapshot.h"
 #include "core/qdq/name_tails.h"
@@ -123,11 +123,13 @@ std::optional<ReadBack> readByPairs(
     const ValueNames names = floatNames(f, q, alignment);
     auto back = readBack(q.model, &draft, names);
     const auto others = [](const ReadBack& b) { return b.possible ? b.otherQuantizers.value_or(0) : SIZE_MAX; };
-    if (back.ok() && others(*back) > 0 && prepareGraph(draft).ok()) { // weights that other nodes make, say
-        auto prepared = readBack(q.model, &draft, names);
+    if (!back.ok() || others(*back) == 0)
+        return back.ok() ? std::optional(std::move(back).value()) : std::nullopt;
+    if (const auto as = preparedAs(QuantizedFile::read(q.model, {}), draft)) { // weights that other nodes make, say
+        auto prepared = readBack(q.model, &as->draft, as->makesNames() ? ValueNames {} : names);
         if (prepared.ok() && others(*prepared) < others(*back)) {
             back = std::move(prepared);
-            back->recipe.preparation.enabled = true;
+            back->recipe = withPreparation(std::move(back->recipe), *as);
         }
     }
     return back.ok() ? std::optional(std::move(back).value()) : std::nullopt;
@@ -150,18 +152,15 @@ Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
         if (*paired->differences < *plain->differences)
             closest = *std::move(paired);
     }
-    QS_TRY(const auto reports, prepareGraph(draft));
-    size_t changes = 0;
-    for (const PassReport& report : reports)
-        changes += report.pass == "infer_shapes" ? 0 : report.changes;
-    if (changes == 0)
+    QS_TRY(const ExamplePreparation as, preparedAs(QuantizedFile::read(quantized, {}), draft));
+    if (as.changes() == 0)
         return closest;
-    auto prepared = readBack(quantized, &draft);
+    auto prepared = readBack(quantized, &as.draft);
     const bool closer = prepared && prepared->differences
         && (!closest->differences || *prepared->differences < *closest->differences);
     if (!closer)
         return closest;
-    prepared->recipe.preparation.enabled = true;
+    prepared->recipe = withPreparation(std::move(prepared->recipe), as);
     return prepared;
 }
 
