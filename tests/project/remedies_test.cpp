@@ -288,7 +288,7 @@ private slots:
         QCOMPARE(
             remedyOptions(std::vector { equalize, ranges }), std::string("--equalize --method minmax --data DATA"));
         QCOMPARE(remedyOptions(std::vector { Remedy { RemedyKind::StaticFormat, {}, {}, 0, 0, 0 } }),
-            std::string("--format qdq --activation-type uint8 --data DATA"));
+            std::string("--format qdq --activation-type uint8 --keep-extreme-constants --data DATA"));
     }
 
     /// Each is named, however many there are.

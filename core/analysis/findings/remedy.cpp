@@ -68,11 +68,13 @@ Recipe withGemm(Recipe recipe, const GraphDraft& floatModel)
     return recipe;
 }
 
-/// Activations have the type of codes that are found while running.
+/// Activations have the type of codes that are found while running; what the dynamic form left in float, masks among
+/// it, gets ranges now.
 Recipe withStaticRanges(Recipe recipe)
 {
     recipe.format = RecipeFormat::Qdq;
     recipe.activationType = DType::UInt8;
+    recipe.keepExtremeConstants = true;
     return recipe;
 }
 
@@ -89,6 +91,8 @@ std::string optionOf(const Remedy& remedy)
         return "--reduce-range";
     case RemedyKind::ExcludeNode:
         return "--exclude " + shellQuoted(remedy.node);
+    case RemedyKind::KeepExtremeConstants:
+        return "--keep-extreme-constants";
     case RemedyKind::UnsignedActivations:
         return "--activation-type uint8";
     case RemedyKind::KeepActivations:
@@ -98,7 +102,7 @@ std::string optionOf(const Remedy& remedy)
     case RemedyKind::DynamicFormat:
         return "--format dynamic";
     case RemedyKind::StaticFormat:
-        return "--format qdq --activation-type uint8";
+        return "--format qdq --activation-type uint8 --keep-extreme-constants";
     case RemedyKind::Equalize:
         return "--equalize";
     case RemedyKind::SmoothQuant:

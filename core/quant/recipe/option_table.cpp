@@ -505,6 +505,11 @@ constexpr RecipeOption kTable[] {
     { .path = "keep_extreme_constants",
         .value = setting<&Recipe::keepExtremeConstants>(),
         .step = RecipeStep::RangesAndGraph,
+        .flag = { .name = "keep-extreme-constants",
+            .help = "tensors with values beyond any useful scale (-3.4e38 in attention masks) stay float (the preset "
+                    "does so)",
+            .place = 29,
+            .idle = withOwnScales },
         .line = { .title = "Extremes float",
             .toolTip = "Constants beyond any useful scale (−3.4e38 in attention masks) are not quantized",
             .place = 20,
