@@ -6,6 +6,7 @@
 #include "core/project/about/model_info.h"
 #include "core/project/files/used_files.h"
 #include "core/project/snapshot/loaded_model.h"
+#include "core/quant/model/load_warnings.h"
 #include "core/report/json/info_json.h"
 #include "core/report/text/text_table.h"
 
@@ -81,6 +82,7 @@ Command addInfo(CLI::App& app, Context& context)
         const ModelInfo info = modelInfo(model);
         QS_CHECK(unchanged(filesOf(*model.model)));
         printWarnings(model.model->warnings, c.common);
+        printWarnings(loadWarnings(model.model), c.common);
         if (!c.common.json.empty())
             QS_CHECK(writeOutput(c.common.json,
                 infoJson(*model.model, info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)

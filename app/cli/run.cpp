@@ -10,6 +10,7 @@
 #include "core/onnx/import.h"
 #include "core/project/files/used_files.h"
 #include "core/project/snapshot/samples.h"
+#include "core/quant/model/load_warnings.h"
 #include "core/report/text/saturation.h"
 #include "core/tensor/convert.h"
 
@@ -120,6 +121,7 @@ Result<OpenedRun> openRun(const RunCommand& o, const CommonOptions& common)
     addFilesOf(files, *model, "the model");
     QS_CHECK(files.check());
     std::vector<std::string> warnings = model->warnings;
+    std::ranges::move(loadWarnings(model), std::back_inserter(warnings));
     QS_TRY(auto wanted, wantedValues(o, *plan, warnings));
     const Graph& graph = plan->graph();
     QS_CHECK(CarriedState::make(plan, carry)); // names first

@@ -318,8 +318,13 @@ private slots:
         QS_EXPECT(0, {}, args);
         QCOMPARE(opset(), 13);
         const QStringList defaults = args + QStringList { "--ort-defaults" };
-        QS_EXPECT(0, (QStringList { "will not load", "opset 13" }), defaults);
+        const QStringList words { "will not load", "opset 13" };
+        QS_EXPECT(0, words, defaults);
         QCOMPARE(opset(), 11);
+        // Whoever opens such a file later is told, too.
+        QS_EXPECT(0, words, QStringList { "info", out });
+        QS_EXPECT(0, words, (QStringList { "run", out, "--data", "random:2" }));
+        QS_EXPECT(0, words, (QStringList { "compare", model, out, "--data", "random:2" }));
     }
 
     void idleOptions_data()

@@ -146,6 +146,9 @@ void LowerMovementTests::refusesBadInput()
                  huge = Tensor::of<float>({ 4 }, { 1, 1, 2e9f, 2e9f });
     QVERIFY(!run(makeCase("Resize", { toLayout(pixel, Layout::ChannelsLast), Tensor(), huge })).ok());
     QVERIFY(!run(makeCase("MatMulInteger", { x, x })).ok());
+    const auto mixed = run(makeCase("MatMul", { x, Tensor::allocate(DType::Float16, { 2, 2 }) }));
+    QVERIFY(!mixed.ok());
+    QCOMPARE(mixed.issue().what, std::string("its factors have different element types, float32 and float16"));
 }
 
 void LowerMovementTests::resizesCodes()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why nodes stay in float, told by the quantizer, and how ranges grow with samples.
+// Why nodes stay in float and files are refused, told by the quantizer, and how ranges grow with samples.
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/model/load_warnings.h"
+#include "core/quant/params/weights.h"
 #include "core/quant/write/quantizer.h"
 #endif
 #include "core/quant/calibrate/range_growth.h"
@@ -75,6 +77,41 @@ Q_DECLARE_METATYPE(Case)
 class LeftInFloatTest : public QObject {
     Q_OBJECT
 private slots:
+    void refusedFiles_data()
+    {
+        QTest::addColumn<int>("opset");
+        QTest::addColumn<bool>("half");
+        QTest::addColumn<bool>("refused");
+        QTest::newRow("float32 scales") << 17 << false << false;
+        QTest::newRow("float16 scales") << 17 << true << true;
+        QTest::newRow("float16 scales, new opset") << 21 << true << false;
+    }
+    /// A run of a file that ONNX Runtime would not load tells of that, too, unless it knows better.
+    void refusedFiles()
+    {
+        QFETCH(int, opset);
+        QFETCH(bool, half);
+        QFETCH(bool, refused);
+        SmallModel m("q.onnx");
+        m.opset(opset).input("x", { 4 }, half ? DType::Float16 : DType::Float32);
+        m.constant("s", realTensor(half ? DType::Float16 : DType::Float32, {}, std::vector<float> { 0.5f }))
+            .constant("z", Tensor::scalar<uint8_t>(3));
+        m.node("QuantizeLinear", { "x", "s", "z" }, { "c" }).node("DequantizeLinear", { "c", "s", "z" }, { "y" });
+        const auto file = std::make_shared<const Model>(m.output("y").finish().plan->model());
+        const std::vector<std::string> warnings = loadWarnings(file);
+        QCOMPARE(warnings.size(), size_t(refused));
+        if (refused)
+            QVERIFY2(warnings[0].starts_with("q.onnx: ONNX Runtime will not load"), warnings[0].c_str());
+        const Issue stopped { IssueKind::BadInput, "it stopped", "q.onnx", "n_y", {}, {} };
+        QCOMPARE(!withLoadWarning(stopped, file).remedy.empty(), refused);
+        Issue known = stopped;
+        known.remedy = "mend it";
+        QCOMPARE(withLoadWarning(known, file).remedy, known.remedy);
+        Issue other = stopped;
+        other.file = "f.onnx";
+        QVERIFY(withLoadWarning(other, file).remedy.empty());
+    }
+
     void reasons_data();
     void reasons();
     void convolutionOfOneAxis();

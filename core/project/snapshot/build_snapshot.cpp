@@ -15,6 +15,7 @@
 #include "core/project/snapshot/samples.h"
 #include "core/project/snapshot/steps.h"
 #include "core/project/snapshot/warnings.h"
+#include "core/quant/model/load_warnings.h"
 
 #include <algorithm>
 #include <utility>
@@ -326,9 +327,13 @@ Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previ
     Stopwatch clock;
     QS_CHECK(makeReady(s, partial));
     s.next.timing.loadMs = clock.lap();
-    QS_CHECK(pair(s));
+    const auto explained = [&](Status status) -> Status {
+        return status.ok() || !s.next.quantFile ? status
+                                                : withLoadWarning(std::move(status).issue(), s.next.quantFile->model);
+    };
+    QS_CHECK(explained(pair(s)));
     s.next.timing.matchMs = clock.lap();
-    QS_CHECK(compare(s, partial));
+    QS_CHECK(explained(compare(s, partial)));
     QS_CHECK(compareOther(s));
     s.next.timing.runMs = clock.lap();
     QS_CHECK(unchanged(s.next));

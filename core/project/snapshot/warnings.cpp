@@ -5,8 +5,10 @@
 #include "core/data/implied_inputs.h"
 #include "core/project/snapshot/expanded_model.h"
 #include "core/project/snapshot/samples.h"
+#include "core/quant/model/load_warnings.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace qs {
 
@@ -23,6 +25,8 @@ std::vector<std::string> modelWarnings(const LoadedModel& model, const std::stri
             warnings.push_back(
                 path + ": output '" + model.graph().value(out).name + "' is a " + container + " and is left out");
     warnings.insert(warnings.end(), model.model->warnings.begin(), model.model->warnings.end());
+    if (!model.isFloat())
+        std::ranges::move(loadWarnings(model.model), std::back_inserter(warnings));
     return warnings;
 }
 

@@ -96,4 +96,21 @@ std::vector<std::string> loadWarnings(const GraphDraft& quantized)
     return warnings;
 }
 
+std::vector<std::string> loadWarnings(const std::shared_ptr<const Model>& file)
+{
+    std::vector<std::string> warnings = loadWarnings(GraphDraft(file));
+    for (std::string& warning : warnings)
+        warning.insert(0, file->path + ": ");
+    return warnings;
+}
+
+Issue withLoadWarning(Issue issue, const std::shared_ptr<const Model>& file)
+{
+    if (issue.kind != IssueKind::BadInput || !issue.remedy.empty() || issue.node.empty() || issue.file != file->path)
+        return issue;
+    if (const auto warnings = loadWarnings(GraphDraft(file)); !warnings.empty())
+        issue.remedy = warnings.front();
+    return issue;
+}
+
 } // namespace qs

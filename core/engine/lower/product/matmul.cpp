@@ -258,8 +258,11 @@ Status checkTypes(const StepContext& c)
         return badInput("an operand is missing");
     const DType a = c.in(0).dtype(), b = c.in(1).dtype();
     const bool integer = isInteger(a) && dtypeBits(a) >= 8;
-    if (a != b || !(isComputedFloat(a) || integer))
-        return unsupportedType(isComputedFloat(a) || integer ? b : a);
+    if (!(isComputedFloat(a) || integer))
+        return unsupportedType(a);
+    if (a != b)
+        return badInput("its factors have different element types, " + std::string(dtypeName(a)) + " and "
+            + std::string(dtypeName(b)));
     return {};
 }
 
