@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -420,6 +421,28 @@ Finding smallPartFinding(const Comparison& c, const Fall& fall)
     return f;
 }
 
+/// How far the nodes of the float model are off that read codes for other numbers than were written, at most.
+std::map<NodeId, double> misreadBy(const ComparePair& pair, const NodePartners& partners)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    std::map<NodeId, double> off;
+    const auto note = [&](NodeId node, double most) {
+        if (const NodeId partner = partners.of(node); partner.valid())
+            off[partner] = std::max(off[partner], most);
+    };
+    const auto constants = [&](ValueId id) { return pair.quantPlan->constant(id); };
+    for (const OddReader& reader : oddReaders(graph, constants, *pair.quantView)) {
+        const QuantParams& written = pair.quantView->quantizers()[reader.quantizer].params;
+        const double most = stepsOff(written, reader.read) * double(written.scale[0]);
+        note(reader.node, most);
+        const ValueId out = graph.node(reader.node).outputs[0];
+        if (isDequantizeLinear(graph.node(reader.node)) && out.valid())
+            for (const Use& use : graph.value(out).uses)
+                note(use.node, most);
+    }
+    return off;
+}
+
 /// Something is said of the tensor that the part is taken from, or of the part.
 bool isToldOf(const std::vector<Finding>& found, const Comparison& c, const Fall& fall)
 {
@@ -452,13 +475,18 @@ void findMovedOtherwise(const ComparePair& pair, const Comparison& c, std::vecto
         }
     if (c.network && c.network->known() && !c.network->same()) // which says where and why
         return;
+    const auto misread = misreadBy(pair, partners);
     for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
         const auto fall = fallAt(graph, c, rows, i);
-        if (!fall || told.contains(c.activations[i].floatNode))
+        if (!fall || told.contains(row.floatNode))
+            continue;
+        const auto read = misread.find(row.floatNode); // right elements, read wrongly, which is told
+        if (read != misread.end() && kBeyondInput * read->second >= row.accumulated.maxAbsError.value_or(0))
             continue;
         if (fall->beyondInput)
             found.push_back(movedFinding(pair, c, *fall));
-        else if (*c.activations[i].accumulated.sqnrDb < kPoorPartDb && !isToldOf(found, c, *fall))
+        else if (*row.accumulated.sqnrDb < kPoorPartDb && !isToldOf(found, c, *fall))
             found.push_back(smallPartFinding(c, *fall));
     }
 }

@@ -68,6 +68,26 @@ Prepared sliced(bool codes)
         .finish();
 }
 
+/// Two values one behind the other, both as codes; the second is read by `scale` in place of `kCoarse`.
+constexpr float kCoarse = 8.f / 255;
+Prepared joined(bool codes, float scale)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 2, kSide }).node("Neg", { "x" }, { "a" }).node("Abs", { "x" }, { "b" });
+    if (!codes) {
+        m.node("Concat", { "a", "b" }, { "j" }, { { "axis", int64_t(0) } });
+        return m.node("Neg", { "j" }, { "y" }).output("y").finish();
+    }
+    m.constant("s", Tensor::scalar(kCoarse)).constant("z", Tensor::scalar(uint8_t(128)));
+    m.constant("s2", Tensor::scalar(scale));
+    for (const std::string name : { "a", "b" })
+        m.node("QuantizeLinear", { name, "s", "z" }, { name + "_QuantizeLinear_Output" });
+    m.node("QLinearConcat", { "s", "z", "a_QuantizeLinear_Output", "s", "z", "b_QuantizeLinear_Output", "s2", "z" },
+         { "j_quantized" }, { { "axis", int64_t(0) } }, "com.microsoft")
+        .node("DequantizeLinear", { "j_quantized", "s", "z" }, { "j" });
+    return m.node("Neg", { "j" }, { "y" }).output("y").finish();
+}
+
 FixedData feed(const Shape& shape)
 {
     size_t count = 1;
@@ -114,6 +134,24 @@ private slots:
         const Finding* f = findingOf(c, Rule::MovesOtherwise);
         QVERIFY2(f && f->node == "n_y", qPrintable(rulesOf(c)));
         QCOMPARE(f->severity, Severity::Warning);
+    }
+
+    void misread_data()
+    {
+        QTest::addColumn<float>("factor");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("as written") << 1.f << false;
+        QTest::newRow("by twice the scale") << 2.f << true;
+        QTest::newRow("by a quarter of it") << 0.25f << true;
+    }
+    /// Codes that are read by another scale are off behind the node that moves them, and not moved otherwise.
+    void misread()
+    {
+        QFETCH(float, factor);
+        QFETCH(bool, told);
+        const Comparison c = compared(joined(false, 0), joined(true, factor * kCoarse), feed({ 2, kSide }));
+        QVERIFY2((findingOf(c, Rule::WrongZeroPoint) != nullptr) == told, qPrintable(rulesOf(c)));
+        QVERIFY2(!findingOf(c, Rule::MovesOtherwise), qPrintable(rulesOf(c)));
     }
 
     void smallPart()
