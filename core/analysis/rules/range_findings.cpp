@@ -34,6 +34,9 @@ constexpr double kWideEnough = 0.95, kShiftedShare = 0.125;
 /// on.
 constexpr double kVisibleLossDb = 3, kTwiceDb = 5.5;
 
+/// Share of the noise at a tensor from which on one source of it counts.
+constexpr double kCountingShare = 0.1;
+
 /// What ranges cost at the worst output, by how noise is passed on: nothing is asked of the graph where that is fine.
 class OutputCost {
 public:
@@ -336,6 +339,23 @@ double idleDb(const Symmetry& symmetry, const Comparison& c, size_t index)
     return 20 * std::log10((row.range->second - row.range->first) / needed);
 }
 
+/// A join that needs one scale for all its branches is told of where it is; a mask that takes the range, as such.
+bool isToldOfWidth(const std::vector<Finding>& found, const std::string& tensor)
+{
+    return std::ranges::any_of(found, [&](const Finding& f) {
+        return (f.rule == Rule::ScaleMismatchAtJoin || f.rule == Rule::ExtremeConstant) && f.tensor == tensor;
+    });
+}
+
+/// A quantizer of more bits than a byte whose data use no more codes than a byte has, where its own noise counts: dB
+/// that are wasted; 0: it is none.
+double wastedBeyondByteDb(const ActivationRow& row, double idle)
+{
+    const double beyond = dtypeBits(row.params.dtype) - 8; // bits
+    const bool fewer = beyond > 0 && idle >= 20 * std::log10(2.0) * beyond;
+    return fewer && ownPartOfNoise(row).value_or(0) >= kCountingShare ? idle : 0;
+}
+
 } // namespace
 
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -353,12 +373,9 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         const bool visible = idle >= kTwiceDb && cost.isVisible(i, idle) && !isShared(c, i);
         if (visible && wasted <= 0)
             wasted = idle;
-        // A join that needs one scale for all its branches is told of where it is; a mask that takes the range, as
-        // such.
-        if (wasted <= 0 || std::ranges::any_of(found, [&](const Finding& f) {
-                const bool told = f.rule == Rule::ScaleMismatchAtJoin || f.rule == Rule::ExtremeConstant;
-                return told && f.tensor == row.name;
-            }))
+        if (wasted <= 0 && !isShared(c, i))
+            wasted = wastedBeyondByteDb(row, idle);
+        if (wasted <= 0 || isToldOfWidth(found, row.name))
             continue;
         const double used = widthWithZero(*row.floatRange);
         const double whole = row.range->second - row.range->first;

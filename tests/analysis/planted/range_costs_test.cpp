@@ -57,6 +57,36 @@ private slots:
             QVERIFY2(severe->summary.find("at the worst output") != std::string::npos, severe->summary.c_str());
         }
     }
+    void wideTypes_data()
+    {
+        QTest::addColumn<float>("width"); // the data's is 8
+        QTest::addColumn<bool>("told");
+        QTest::newRow("right") << 8.f << false;
+        QTest::newRow("of other data") << 32.f << false;
+        QTest::newRow("no more codes than a byte has") << 4000.f << true;
+    }
+    /// Where 16 bits leave what 8 would, that is told, however good it is.
+    void wideTypes()
+    {
+        QFETCH(float, width);
+        QFETCH(bool, told);
+        const auto model = [width](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { kRows, kWidth }).node("Neg", { "x" }, { "a" });
+            if (codes)
+                m.qdq<uint16_t>("a", "a_dq", width / 65535, 32768);
+            return m.node("Abs", { codes ? "a_dq" : "a" }, { "y" }).output("y").finish();
+        };
+        std::vector<float> x = uniform(kRows * kWidth, 3);
+        for (float& v : x)
+            v *= 4;
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, x) });
+        const Comparison c = compared(model(false), model(true), data);
+        const Finding* f = findingOf(c, Rule::RangeTooLarge);
+        QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
+        if (f)
+            QCOMPARE(f->severity, Severity::Note);
+    }
     /// 0 to 1 is the range of a Softmax, however small these data make it.
     void rangeOfOperator()
     {
