@@ -15,6 +15,15 @@ namespace qs {
 
 namespace {
 
+/// Quantizers stand among values in float16.
+bool hasHalfValues(const LoadedModel& model)
+{
+    return std::ranges::any_of(model.quant->quantizers(), [&](const Quantizer& q) {
+        return q.role == QuantRole::Activation && q.real.valid()
+            && model.plan->facts().of(q.real).dtype == DType::Float16;
+    });
+}
+
 using Changes = std::vector<Remedy>;
 
 constexpr double kNothingDb = 0.1; ///< at the output: less is no gain
@@ -487,6 +496,10 @@ Result<SnapshotPtr> withTriedRemedies(
     QS_CHECK(findings.judgeCalibration());
     findings.judge();
     next->comparison->trials = RemedyTrialNote { trials->tried(), most, trials->inFile() };
+    if (hasHalfValues(*snapshot->quantModel))
+        next->warnings.push_back("gains of remedies are measured with every float16 value rounded; ONNX Runtime on a "
+                                 "CPU does not round between two nodes that it computes in float32, so they may differ "
+                                 "there");
     return SnapshotPtr(std::move(next));
 }
 
