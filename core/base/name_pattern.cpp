@@ -46,8 +46,7 @@ Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::ve
                 found.push_back(i);
     }
     if (found.empty())
-        return badInput(
-            "nothing is named '" + pattern + "'", {}, "`run --all-tensors --out F.npz` and Netron show the names");
+        return badInput("nothing is named '" + pattern + "'", {}, std::string(kNamesRemedy));
     return found;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qs {
@@ -12,6 +13,9 @@ namespace qs {
 /// (core/base/text/regex.h) found anywhere in the name. Returns indices into `names`, ascending. An Issue when nothing
 /// matches or the regex is malformed.
 Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::vector<std::string>& names);
+
+/// Remedy of that issue where nothing matches, on a command line.
+inline constexpr std::string_view kNamesRemedy = "`run --all-tensors --out F.npz` and Netron show the names";
 
 /// It may name others than itself.
 bool isNamePattern(const std::string& text);

@@ -91,7 +91,8 @@ AgentJson AgentToolsTest::ask(const char* name, const AgentJson& arguments, cons
 {
     const AgentTool* const tool = toolNamed(name);
     Status fits = checkArguments(*tool, arguments);
-    auto answer = fits.ok() ? tool->call(*m_desk, ToolArguments(arguments), work) : Result<AgentJson>(fits.issue());
+    auto answer
+        = fits.ok() ? callTool(*tool, *m_desk, ToolArguments(arguments), work) : Result<AgentJson>(fits.issue());
     m_fault = answer.ok() ? std::string() : issueText(answer.issue());
     return answer.ok() ? *answer : AgentJson(nullptr);
 }
@@ -242,6 +243,13 @@ void AgentToolsTest::edits_data()
     QTest::newRow("no object") << QByteArray(R"({"calibration": 3})") << QByteArray("calibration");
     QTest::newRow("a file elsewhere") << QByteArray(R"({"codes": {"file": "/etc/passwd"}})") << QByteArray("outside");
     QTest::newRow("a file above") << QByteArray(R"({"codes": {"file": "../x.onnx"}})") << QByteArray("outside");
+    for (const char* where : { "exclude", "include" }) {
+        QTest::addRow("no node to %s", where)
+            << QByteArray(R"({")") + where + R"(": ["/no/such/*"]})" << QByteArray("nothing is named '/no/such/*'");
+        QTest::addRow("how to find one to %s", where)
+            << QByteArray(R"({")") + where + R"(": ["/no/such"]})" << QByteArray("call tensor without a name");
+    }
+    QTest::newRow("no tensor") << QByteArray(R"({"tensors": {"no_such": {"type": "int16"}}})") << QByteArray("no_such");
     QTest::newRow("nothing") << QByteArray("{}") << QByteArray("says that already");
 }
 

@@ -85,7 +85,7 @@ McpAnswer called(const RpcMessage& request, McpEra era, AgentDesk& desk, const W
         = request.params.contains("arguments") ? request.params["arguments"] : AgentJson::object();
     if (const Status fits = checkArguments(*tool, arguments); !fits.ok())
         return dressed(failed(issueText(fits.issue())), era, false);
-    return dressed(toolResult(tool->call(desk, ToolArguments(arguments), work)), era, false);
+    return dressed(toolResult(callTool(*tool, desk, ToolArguments(arguments), work)), era, false);
 }
 
 AgentJson resourceList(const AgentDesk& desk)

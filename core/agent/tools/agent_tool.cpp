@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/agent/tools/agent_tool.h"
 
+#include "core/base/name_pattern.h"
 #include "core/base/text/one_line.h"
 
 #include <algorithm>
@@ -202,6 +203,17 @@ const AgentTool* toolNamed(std::string_view name)
     const auto tools = agentTools();
     const auto tool = std::ranges::find(tools, name, &AgentTool::name);
     return tool == tools.end() ? nullptr : &*tool;
+}
+
+Result<AgentJson> callTool(
+    const AgentTool& tool, AgentDesk& desk, const ToolArguments& arguments, const WorkContext& work)
+{
+    auto answer = tool.call(desk, arguments, work);
+    if (answer.ok() || answer.issue().remedy != kNamesRemedy)
+        return answer;
+    Issue issue = std::move(answer).issue();
+    issue.remedy = "call tensor without a name, which lists the tensors and the nodes that make them";
+    return issue;
 }
 
 } // namespace qs

@@ -60,6 +60,9 @@ Status checkArguments(const AgentTool& tool, const AgentJson& arguments);
 /// All of them.
 std::span<const AgentTool> agentTools();
 const AgentTool* toolNamed(std::string_view name); ///< null: there is none
+/// What the tool answers to arguments that fit. Issues say what to do by tools, where others name commands.
+Result<AgentJson> callTool(
+    const AgentTool& tool, AgentDesk& desk, const ToolArguments& arguments, const WorkContext& work);
 
 // Families, each in a file of its own.
 std::vector<AgentTool> openTools();

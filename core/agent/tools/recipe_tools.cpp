@@ -3,6 +3,7 @@
 
 #include "core/base/files/json_text.h"
 #include "core/base/text/one_line.h"
+#include "core/project/quantize/prepared_model.h"
 #include "core/quant/recipe/recipe_diff.h"
 #include "core/quant/recipe/recipe_json.h"
 
@@ -119,6 +120,20 @@ Result<Recipe> edited(AgentSession& session, const ToolArguments& a, std::string
     return made;
 }
 
+/// What is left in float or is of its own by name is there: said at once, not when the edit is compared.
+Status checkNewNames(const AgentSession& session, const Recipe& before, const Recipe& after)
+{
+    const bool same
+        = after.exclude == before.exclude && after.include == before.include && after.tensors == before.tensors;
+    const SnapshotPtr& models = session.models();
+    if (same || !models || !models->floatFile)
+        return {};
+    QuantizeInputs inputs;
+    inputs.model = models->floatFile->model;
+    inputs.recipe = after;
+    return checkNames(inputs);
+}
+
 Result<AgentJson> editRecipe(AgentDesk& desk, const ToolArguments& a, const WorkContext& work)
 {
     QS_TRY(AgentSession* const session, desk.session(a.text("session"), work));
@@ -136,6 +151,8 @@ Result<AgentJson> editRecipe(AgentDesk& desk, const ToolArguments& a, const Work
     const std::vector<RecipeChange> changes = recipeDiff(before, after);
     if (changes.empty() && !session->isFile()) // a file quantized anew is an edit by itself
         return badUse("the recipe says that already, so nothing was changed", "give other changes");
+    if (a.has("changes"))
+        QS_CHECK(checkNewNames(*session, before, after));
     QS_CHECK(session->edit(oneLine(a.text("text", text), kLongestName), before, std::move(after), work));
     AgentJson json = headerOf(desk, *session);
     json["changed"] = changesJson(changes);

@@ -65,6 +65,15 @@ Result<FloatState> readyState(const QuantizeInputs& inputs, PreparedModel& prepa
     return state;
 }
 
+Status checkNames(const QuantizeInputs& inputs)
+{
+    QS_TRY(PreparedModel prepared, preparedModel(inputs));
+    bool raised = false;
+    QS_TRY(const FloatState state, readyState(inputs, prepared, &raised));
+    const auto model = FloatModel::make(state.draft, state.applied, {});
+    return model.ok() ? Status() : model.issue();
+}
+
 Result<std::vector<std::string>> tensorsToCalibrate(const FloatState& state)
 {
     QS_TRY(const FloatModel model, FloatModel::make(state.draft, state.applied, {}));

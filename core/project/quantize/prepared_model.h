@@ -25,6 +25,9 @@ Result<PreparedModel> preparedModel(const QuantizeInputs& inputs);
 /// had to be. Issue: a pattern of the recipe that no tensor matches.
 Result<FloatState> readyState(const QuantizeInputs& inputs, PreparedModel& prepared, bool* raised);
 
+/// Issue: a pattern of nodes or a tensor of the recipe names nothing of the model that it prepares.
+Status checkNames(const QuantizeInputs& inputs);
+
 /// Names of the tensors whose ranges the recipe asks for.
 Result<std::vector<std::string>> tensorsToCalibrate(const FloatState& state);
 /// What the statistics of a tensor depend on (KeptCalibration::key); which tensors there are is another matter.
