@@ -4,6 +4,7 @@
 #include "core/match/graph/folded_steps.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace qs {
 
@@ -42,6 +43,35 @@ Verdict GraphPair::verdict(ValueId floatValue, ValueId quantRoot) const
             found = one;
     }
     return found;
+}
+
+bool GraphPair::madeByOneOperator(ValueId floatValue, ValueId quantRoot) const
+{
+    const NodeId ofFloat = f.graph().value(floatValue).producer, ofQuant = q.graph().value(quantRoot).producer;
+    if (!ofFloat.valid() || !ofQuant.valid())
+        return false;
+    // SkipLayerNormalization and EmbedLayerNormalization end with what the operator without a prefix is.
+    constexpr std::string_view kNormalization = "LayerNormalization";
+    const std::string a = f.opClass(ofFloat), b = q.opClass(ofQuant);
+    return a == b || (a.ends_with(kNormalization) && b.ends_with(kNormalization));
+}
+
+bool GraphPair::isBoundedThere(ValueId floatValue, ValueId quantRoot) const
+{
+    const NodeId activation = f.graph().value(floatValue).producer;
+    if (!activation.valid() || f.kind(activation) != FlowKind::Activation || !view.ofValue(quantRoot))
+        return false;
+    const auto inputs = f.dataInputs(activation);
+    return !inputs.empty() && madeByOneOperator(inputs[0], quantRoot);
+}
+
+bool GraphPair::mayBeFault(ValueId floatValue, ValueId quantRoot) const
+{
+    if (!evidence || !(madeByOneOperator(floatValue, quantRoot) || isBoundedThere(floatValue, quantRoot)))
+        return false;
+    return std::ranges::all_of(formsOf(*this, quantRoot), [&](ValueId form) {
+        return evidence->verdict(floatValue, form) != Verdict::Different || evidence->mayBeFault(floatValue, form);
+    });
 }
 
 bool GraphPair::replaces(ValueId quantRoot, ValueId floatInput, NodeId activation) const

@@ -15,6 +15,13 @@ struct GraphPair {
     /// What numbers say of a float value and a root of the quantized graph: of the value before its quantizer and of
     /// what is shown.
     Verdict verdict(ValueId floatValue, ValueId quantRoot) const;
+    /// Both are made by one operator, perhaps with an activation behind, and are different by numbers that a fault may
+    /// have made: no other value of the other file is the one that it should be.
+    bool mayBeFault(ValueId floatValue, ValueId quantRoot) const;
+    /// Made by operators that are one to pairing, or two forms of a normalization.
+    bool madeByOneOperator(ValueId floatValue, ValueId quantRoot) const;
+    /// An activation whose input is made as the root is, which has a quantizer: its range may stand for it.
+    bool isBoundedThere(ValueId floatValue, ValueId quantRoot) const;
     /// The quantizer of a root is where the file had this activation of the float model: it reads the same value, which
     /// is why both go by one root. Whether its range does what the activation did is another question.
     bool replaces(ValueId quantRoot, ValueId floatInput, NodeId activation) const;

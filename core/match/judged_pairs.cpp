@@ -43,10 +43,12 @@ bool hasChannelsLast(const CanonicalGraph& g, ValueId value)
 
 class Judge {
 public:
-    Judge(const GraphPair& g, std::vector<ValuePair>& pairs)
+    Judge(const GraphPair& g, const std::vector<WeightPair>& weights, std::vector<ValuePair>& pairs)
         : m_g(g)
         , m_pairs(pairs)
     {
+        for (const WeightPair& weight : weights)
+            m_products.emplace(weight.floatNode, weight.quantNode);
         for (const ValuePair& pair : pairs)
             m_used.insert(pair.quantValue);
     }
@@ -62,13 +64,26 @@ private:
         const ValueId before = ValueEvidence::beforeBounds(m_g.q.graph(), pair.quantValue);
         const bool bounded = pair.unrounded.valid() && m_g.evidence->tellsOfQuant(before);
         const Verdict verdict = m_g.evidence->verdict(pair.floatValue, bounded ? before : pair.quantValue);
-        if (verdict == Verdict::Different && !isReplaced(pair) && !moveBefore(pair))
+        const bool fault = verdict == Verdict::Different && !isReplaced(pair) && !moveBefore(pair);
+        if (fault && !isOneStep(pair))
             return false;
         if (verdict == Verdict::Unknown && (axesDiffer(m_g, pair) || isTurned(pair)))
             return false;
         pair.confidence
-            = confidenceOf(pair.method, verdict == Verdict::Unknown ? Proof::None : proof(), pair.confidence);
+            = confidenceOf(pair.method, fault || verdict == Verdict::Unknown ? Proof::None : proof(), pair.confidence);
         return true;
+    }
+
+    /// The same step by its name or by the weights that it reads: its other numbers may be a fault's, and are to be
+    /// seen.
+    bool isOneStep(const ValuePair& pair) const
+    {
+        const ValueId root = m_g.q.root(pair.quantValue);
+        const bool named = pair.method == MatchMethod::Name || pair.method == MatchMethod::Suffix;
+        return m_g.mayBeFault(pair.floatValue, root)
+            && (named
+                || m_products.contains(
+                    { m_g.f.graph().value(pair.floatValue).producer, m_g.q.graph().value(root).producer }));
     }
 
     /// Of equal sizes, as the shapes say, and yet with its axes in another order.
@@ -110,6 +125,7 @@ private:
     const GraphPair& m_g;
     std::vector<ValuePair>& m_pairs;
     std::set<ValueId> m_used; ///< values of the quantized graph
+    std::set<std::pair<NodeId, NodeId>> m_products; ///< with weights that are paired
 };
 
 } // namespace
@@ -119,7 +135,7 @@ void judgePairs(const GraphPair& g, Alignment& alignment)
     for (const ValuePair& p : alignment.values)
         if (p.method == MatchMethod::Manual && g.verdict(p.floatValue, g.q.root(p.quantValue)) == Verdict::Different)
             alignment.disputed.emplace_back(p.floatValue, p.quantValue);
-    Judge(g, alignment.values).run();
+    Judge(g, alignment.weights, alignment.values).run();
 }
 
 } // namespace qs

@@ -37,16 +37,7 @@ bool producersAgree(const GraphPair& g, ValueId f, ValueId q)
     const NodeId pf = g.f.graph().value(f).producer, pq = g.q.graph().value(g.q.root(q)).producer;
     if (!pf.valid() || !pq.valid())
         return pf.valid() == pq.valid();
-    if (g.f.opClass(pf) == g.q.opClass(pq) || g.f.kind(pf) != FlowKind::Opaque || g.q.kind(pq) != FlowKind::Opaque)
-        return true;
-    return false;
-}
-
-/// Converters cut what they fuse out of names, so that a name may stand for an earlier or later value.
-bool madeByOneOperator(const GraphPair& g, ValueId f, ValueId q)
-{
-    const NodeId pf = g.f.graph().value(f).producer, pq = g.q.graph().value(g.q.root(q)).producer;
-    return pf.valid() && pq.valid() && g.f.opClass(pf) == g.q.opClass(pq);
+    return g.madeByOneOperator(f, g.q.root(q)) || g.f.kind(pf) != FlowKind::Opaque || g.q.kind(pq) != FlowKind::Opaque;
 }
 
 Status seedManual(const GraphPair& g, const ManualPairs& manual, Correspondence& found)
@@ -83,12 +74,15 @@ void seedNames(const GraphPair& g, Correspondence& found)
             const ValueId q = g.q.graph().findValue(candidate);
             if (!q.valid() || g.q.plan().constant(q) || !shapesMayAgree(g, f, q))
                 return false;
-            if (byOneOperator && !madeByOneOperator(g, f, q))
+            const ValueId root = g.q.root(q);
+            // Converters cut what they fuse out of names, so that a name may stand for an earlier or later value.
+            if (byOneOperator && !g.madeByOneOperator(f, root))
                 return false;
-            const Verdict verdict = g.verdict(f, g.q.root(q));
-            if (verdict == Verdict::Different || (verdict == Verdict::Unknown && !producersAgree(g, f, q)))
+            const Verdict verdict = g.verdict(f, root);
+            if ((verdict == Verdict::Different && !g.mayBeFault(f, root))
+                || (verdict == Verdict::Unknown && !producersAgree(g, f, q)))
                 return false; // a fused file may keep a name for another value
-            found.values[f] = { g.q.root(q), method, 1 };
+            found.values[f] = { root, method, 1 };
             return true;
         };
         if (attempt(name, MatchMethod::Name))

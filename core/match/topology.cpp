@@ -130,6 +130,25 @@ ValueId output(const CanonicalGraph& g, NodeId id)
     return outputs.empty() ? ValueId() : outputs[0];
 }
 
+/// A step that the other file does in an operator further on: inside a Gelu, or a term behind a product that takes none
+/// there.
+bool isLater(const GraphPair& g, const Correspondence& found, NodeId step, ValueId root)
+{
+    const Node& node = g.f.graph().node(step);
+    const NodeId product = g.q.graph().value(root).producer;
+    if (g.f.kind(step) != FlowKind::Affine || node.is("BatchNormalization"))
+        return false;
+    if (std::ranges::any_of(
+            g.q.readers(root), [&](NodeId reader) { return g.q.graph().node(reader).opType.ends_with("Gelu"); }))
+        return true;
+    if ((!node.is("Add") && !node.is("Sub")) || !product.valid())
+        return false;
+    const NodeId own = g.f.graph().value(g.f.dataInputs(step)[0]).producer;
+    const auto partner = own.valid() ? found.nodes.find(own) : found.nodes.end();
+    return partner != found.nodes.end() && partner->second == product && g.f.isHeavy(own)
+        && g.q.graph().node(product).is("MatMul");
+}
+
 class Walker {
 public:
     Walker(const GraphPair& g, Correspondence& found)
@@ -200,7 +219,11 @@ private:
                     root = next;
                     break;
                 }
+        const bool later = inputs[0].later || isLater(m_g, m_found, id, inputs[0].root);
         set(out, root, inputs, 0.95, replaced);
+        if (RootMatch& match = m_found.values[out]; later && m_g.verdict(out, root) != Verdict::Same
+            && match.method == MatchMethod::Topology && match.root == root)
+            match.wayPoint = match.later = true;
     }
 
     /// What the only reader of a root makes of it in another shape; invalid where it is another one.
@@ -219,9 +242,10 @@ private:
             moveInput(m_f.dataInputs(id)[0], m_q.dataInputs(best.node)[0]);
         const auto &fs = m_f.graph().node(id).outputs, &qs = m_q.graph().node(best.node).outputs;
         const ValueId made = m_q.root(qs[0]), whole = m_g.whole(id, best.node);
-        set(fs[0],
-            m_g.verdict(fs[0], made) == Verdict::Same && m_g.verdict(fs[0], whole) != Verdict::Same ? made : whole,
-            inputs, best.confidence);
+        const bool plain = m_g.verdict(fs[0], made) == Verdict::Same && m_g.verdict(fs[0], whole) != Verdict::Same;
+        const ValueId root = plain ? made : whole;
+        const bool surely = m_g.mayBeFault(fs[0], root) && m_weights.likeness(id, best.node) > kAlikeWeights;
+        set(fs[0], root, inputs, best.confidence, surely);
         for (size_t i = 1; i < fs.size() && i < qs.size(); ++i)
             if (fs[i].valid() && qs[i].valid())
                 set(fs[i], m_q.root(qs[i]), inputs, best.confidence);
@@ -356,7 +380,8 @@ private:
             if (first < kAlikeWeights || second > 0.8 * first)
                 continue;
             m_found.pairNodes(f, best);
-            set(output(m_f, f), m_g.whole(f, best), {}, 0.9 * first);
+            const ValueId root = m_g.whole(f, best);
+            set(output(m_f, f), root, {}, 0.9 * first, m_g.mayBeFault(output(m_f, f), root));
         }
     }
 

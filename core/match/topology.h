@@ -15,6 +15,7 @@ struct RootMatch {
     MatchMethod method = MatchMethod::Topology;
     double confidence = 1;
     bool wayPoint = false; ///< the walk goes on from there, but the two are not the same value
+    bool later = false; ///< nor is what follows: the other file does that step further on, inside an operator
 };
 
 /// Correspondence under construction: float values to quantized roots, float nodes to quantized nodes.

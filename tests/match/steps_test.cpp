@@ -17,6 +17,7 @@ private slots:
     void activationThatIsLost();
     void gemmThatAddsNothing();
     void branchesWithExchangedWeights();
+    void termInsideALaterNode();
 };
 
 namespace {
@@ -223,6 +224,32 @@ void StepsTests::branchesWithExchangedWeights()
     QVERIFY2(a.ok(), qPrintable(sentence(a)));
     QCOMPARE(pairOf(f, *a, "a")->quantValue, q.value("a2"));
     QCOMPARE(pairOf(f, *a, "b")->quantValue, q.value("b2"));
+}
+
+void StepsTests::termInsideALaterNode()
+{
+    // x -> MatMul -> + -> LayerNormalization -> y, where one file adds the term in the node that normalizes.
+    const Tensor w = Tensor::of<float>({ 4, 4 }, normals(16, 5));
+    const auto begin = [&](const char* path) {
+        SmallModel m(path);
+        m.input("x", { 3, 4 }).constant("w", w).constant("b", four(kTerms)).constant("g", four(kFactors));
+        return m.node("MatMul", { "x", "w" }, { "p" });
+    };
+    const Prepared f = begin("f")
+                           .node("Add", { "p", "b" }, { "s" })
+                           .node("Add", { "s", "x" }, { "r" })
+                           .node("LayerNormalization", { "r", "g" }, { "n" })
+                           .node("Exp", { "n" }, { "y" })
+                           .output("y")
+                           .finish();
+    const Prepared q = begin("q")
+                           .node("SkipLayerNormalization", { "p", "x", "g", "", "b" }, { "n" }, {}, "com.microsoft")
+                           .node("Exp", { "n" }, { "y" })
+                           .output("y")
+                           .finish();
+    const auto a = align(*f.plan, *q.plan, *q.view, {}, true);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairsOf(f, q, *a), (QStringList { "x=x", "p=p", "n=n", "y=y" }));
 }
 
 #include "steps_test.moc"

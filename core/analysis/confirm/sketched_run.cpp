@@ -164,7 +164,11 @@ std::optional<Evidence> evidenceOf(
     if (!floats)
         return std::nullopt;
     const auto judged = [&](Evidence evidence) {
-        evidence.sameOutputs = agree(pairOutputs(pair), evidence.values);
+        const auto outputs = pairOutputs(pair);
+        evidence.sameOutputs = agree(outputs, evidence.values);
+        if (std::ranges::any_of(
+                outputs, [&](const OutputPair& out) { return !evidence.values.mayBeOne(out.x, out.y); }))
+            evidence.values.outputsPart();
         return evidence;
     };
     std::optional<Evidence> best;

@@ -152,6 +152,24 @@ double ValueEvidence::agreement() const
     return telling > 0 ? double(found) / double(telling) : 0;
 }
 
+double ValueEvidence::nearestOfEither(ValueId f, ValueId q) const
+{
+    const double toFloat = nearestOfQuant(q);
+    return m_closeness.bothWays ? std::min(toFloat, nearestOfFloat(f)) : toFloat;
+}
+
+bool ValueEvidence::mayBeFault(ValueId f, ValueId q) const
+{
+    return m_outputsPart && find(m_floats, f) && find(m_quants, q) && !isOtherSize(f, q)
+        && nearestOfEither(f, q) > m_closeness.nearest;
+}
+
+bool ValueEvidence::mayBeOne(ValueId f, ValueId q) const
+{
+    const ValueSketch *a = find(m_floats, f), *b = find(m_quants, q);
+    return !a || !b || (!a->isFarFrom(*b) && a->distance(*b, m_closeness.nearest) <= m_closeness.back);
+}
+
 Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
 {
     if (isOtherSize(f, q))
@@ -162,9 +180,7 @@ Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
     const double d = a->isFarFrom(*b) ? HUGE_VAL : a->distance(*b, farthest());
     if (d <= kRounding)
         return Verdict::Same;
-    double best = nearestOfQuant(q);
-    if (m_closeness.bothWays)
-        best = std::min(best, nearestOfFloat(f));
+    const double best = nearestOfEither(f, q);
     if (best > m_closeness.nearest)
         // What is near may be the same with another constant in it, as a bias that was corrected.
         return m_inside.contains(f) && d > farthest() ? Verdict::Different : Verdict::Unknown;

@@ -51,6 +51,12 @@ public:
     }
 
     Verdict verdict(ValueId f, ValueId q) const;
+    /// The outputs of the two files are not the same: what the verdict calls different may be a fault's doing.
+    void outputsPart() { m_outputsPart = true; }
+    /// Where outputs part: they are different, but neither has a counterpart, so that no other value is the right one.
+    bool mayBeFault(ValueId f, ValueId q) const;
+    /// As near as what both files compute again behind a unit of other steps, or nothing is known of one of them.
+    bool mayBeOne(ValueId f, ValueId q) const;
     /// Values of the other file that are the same, in the order of their ids; one list for all that are equal.
     const std::vector<ValueId>& equalsOfFloat(ValueId f) const;
     const std::vector<ValueId>& equalsOfQuant(ValueId q) const;
@@ -94,11 +100,13 @@ private:
     bool isOtherSize(ValueId f, ValueId q) const;
     double nearestOfFloat(ValueId f) const;
     double nearestOfQuant(ValueId q) const;
+    double nearestOfEither(ValueId f, ValueId q) const;
 
     Sketches m_floats, m_quants;
     SketchGroups m_floatGroups, m_quantGroups;
     BySize m_floatSizes, m_quantSizes;
     Closeness m_closeness;
+    bool m_outputsPart = false;
     std::unordered_set<ValueId> m_inside, m_sizes; ///< float values
     // By the first float and quantized value of those that are equal to one another.
     mutable std::vector<double> m_toFloat, m_toQuant; ///< negative: not yet known
