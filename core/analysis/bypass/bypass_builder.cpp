@@ -245,7 +245,7 @@ bool BypassBuilder::bypassConstant(uint32_t index)
 std::optional<std::string> BypassBuilder::constantFor(uint32_t index)
 {
     m_taken.insert(index);
-    const std::string name = nameOf(quantizer(index).shown()) + "_float";
+    const std::string name = realsName(nameOf(quantizer(index).shown()));
     if (m_draft.constant(name))
         return name;
     auto value = valueFor(index);
@@ -351,7 +351,7 @@ bool BypassBuilder::bypassTable(ValueId codes, const QuantParams& params, DType 
     const Tensor* stored = m_plan.constant(table);
     if (movers.empty() || !stored)
         return true; // codes of another quantizer
-    const std::string name = nameOf(table) + "_float";
+    const std::string name = realsName(nameOf(table));
     DraftNode* node = makerOf(nameOf(graph.node(movers.back()).outputs[0]));
     if (!node || (!m_draft.constant(name) && params.scale.size() != 1))
         return refuse(graph.node(movers.back()), "reads codes with several scales");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/bypass_builder.h"
+#include "core/analysis/bypass/twin_constants.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/graph/domains.h"
 #include "core/qdq/block_weights.h"
@@ -84,7 +85,7 @@ bool BypassBuilder::bypassRecurrent(size_t at, const Node& node)
             return refuse(node,
                 m_weights == Weights::Stored ? "keeps its weights in another order than LSTM"
                                              : "has no LSTM in the float model that its weights are taken from");
-        inputs[slot] = inputs[slot] + "_float";
+        inputs[slot] = realsName(inputs[slot]);
         m_draft.setConstant(inputs[slot], convertedTo(*partner, DType::Float32));
     }
     for (const int slot : { 1, 2 })

@@ -7,6 +7,7 @@
 #include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/bypass/rounded_weights.h"
 #include "core/analysis/bypass/stored_weights.h"
+#include "core/analysis/bypass/twin_constants.h"
 #include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/analysis/rounding/relative_distance.h"
@@ -25,9 +26,9 @@ namespace qs {
 
 namespace {
 
-/// How many times what rounding explained in a few runs it may be in another one: errors of few elements spread wide.
-constexpr double kMargin = 3, kMarginOfFew = 6;
-constexpr int64_t kFew = 64;
+/// A file with all of its own constants is at least so many times as far off as with the float model's, where these do
+/// not make up for one another.
+constexpr double kAsFar = 0.8;
 /// A tenth of what is apart at the output is not the reason for it.
 constexpr double kLittle = 10;
 
@@ -88,16 +89,16 @@ public:
             return worst;
         const auto values = comparableValues(m_two, m_pair, m_pairs);
         const auto all = distances(values, false);
-        const auto apart = firstBeyond(values, all, worst.tolerance);
+        const auto apart = firstBeyond(values, all, worst);
         worst.overflow = overflowOf(values, apart);
         if (!worst.apart())
             return worst;
         worst.firstApart = apart;
         if (apart && kLittle * apart->distance < worst.worstOutput.distance)
-            worst.mostFrom = firstBeyond(values, all, worst.worstOutput.distance / 2);
+            worst.mostFrom = firstBeyond(values, all, worst, worst.worstOutput.distance / 2);
         const ValueId place = worst.firstApart.value_or(worst.worstOutput).floatValue;
         const auto namesakes = namesakesBefore(m_two, m_pair, place);
-        if (const auto before = firstBeyond(namesakes, distances(namesakes, false), worst.tolerance))
+        if (const auto before = firstBeyond(namesakes, distances(namesakes, false), worst))
             worst.firstApart = before;
         return worst;
     }
@@ -116,15 +117,17 @@ private:
         return worstOf(outputs, outputsApart);
     }
 
-    static std::optional<ValueDistance> firstBeyond(
-        const std::vector<ValueOfBoth>& values, const Result<std::vector<double>>& all, double tolerance)
+    /// Of what was compared last, what is apart by more than the output's tolerance, of many elements with the margin
+    /// of these, and by more than `least`.
+    std::optional<ValueDistance> firstBeyond(const std::vector<ValueOfBoth>& values,
+        const Result<std::vector<double>>& all, const NetworkDistance& output, double least = 0) const
     {
-        if (!all.ok())
-            return std::nullopt;
-        const auto first = std::ranges::find_if(*all, [&](double d) { return d > tolerance; });
-        return first == all->end()
-            ? std::nullopt
-            : std::optional(ValueDistance { values[size_t(first - all->begin())].shown, *first });
+        const double rounding = std::max(output.explained.value_or(output.tolerance), m_room),
+                     many = std::clamp(kMargin * rounding, kSameNetwork, output.tolerance);
+        for (size_t i = 0; all.ok() && i < all->size(); ++i)
+            if ((*all)[i] > std::max(m_counts[i] < kFew ? output.tolerance : many, least))
+                return ValueDistance { values[i].shown, (*all)[i] };
+        return std::nullopt;
     }
 
     /// Of what was compared last: the first value that float16 does not hold, if nothing is apart before it.
@@ -209,7 +212,7 @@ private:
 };
 
 /// `x` of the float model, `y` of the other, `z` of that with its own constants disturbed.
-NetworkDistance withinRounding(
+NetworkDistance offByRounding(
     ValueId output, const std::vector<float>& x, const std::vector<float>& y, const std::vector<float>& z)
 {
     NetworkDistance here;
@@ -277,11 +280,94 @@ protected:
     const std::vector<PairPlan> m_pairs;
 };
 
+/// Networks in which some stored constants have no partner in the float model, and stand as they are.
+class OwnConstants : protected ProofRuns {
+protected:
+    using ProofRuns::ProofRuns;
+
+    /// The network is the float model's but for what rounding these constants explains. That it is another one is not
+    /// told by that: factors may stand in other constants.
+    std::optional<NetworkDistance> withinRounding(
+        const std::shared_ptr<const Plan>& plan, const std::shared_ptr<const Plan>& disturbed) const
+    {
+        const auto outputs = comparableOutputs({ m_pair.floatPlan, plan }, m_pair);
+        std::vector<std::string> floatNames, names;
+        for (const ValueOfBoth& out : outputs) {
+            floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
+            names.push_back(plan->graph().value(out.b).name);
+        }
+        std::optional<NetworkDistance> worst;
+        for (const ProofSample& sample : m_samples) {
+            const auto all = realsOf(m_pair.floatPlan, floatNames, sample), own = realsOf(plan, names, sample),
+                       moved = realsOf(disturbed, names, sample);
+            for (size_t i = 0; i < outputs.size(); ++i) {
+                const NetworkDistance here = offByRounding(outputs[i].shown, all[i], own[i], moved[i]);
+                if (all[i].empty() || !here.same() || here.tolerance > kWidestProof)
+                    return std::nullopt;
+                if (!worst || here.beyond() > worst->beyond()) {
+                    worst = here;
+                    worst->sample = sample.number;
+                }
+            }
+        }
+        return worst;
+    }
+
+    /// It is another one: what these constants hold is too little to be found by its values elsewhere, rounding them
+    /// explains less, and the file with all that it stores is as far off, so that no factor stands in another constant.
+    std::optional<NetworkDistance> apart(const Bypassed& bypassed, const Bypassed& disturbed,
+        const NetworkDistance& found, BypassedRanges ranges, const PrecisionStep& step) const
+    {
+        const auto rounding = roundingOfOwn(bypassed, disturbed);
+        const auto sample = std::ranges::find(m_samples, found.sample, &ProofSample::number);
+        if (!rounding || sample == m_samples.end() || !found.apart())
+            return std::nullopt;
+        const auto own = bypassWithOwnConstants(m_pair, m_pairs, ranges);
+        if (!own.ok())
+            return std::nullopt;
+        const auto whole = comparer({ m_pair.floatPlan, own->plan }, step).compare(*sample);
+        if (!whole.ok() || whole->worstOutput.distance < kAsFar * found.worstOutput.distance)
+            return std::nullopt;
+        const TwoNetworks two { m_pair.floatPlan, bypassed.plan };
+        double room = *rounding;
+        for (const ValueOfBoth& out : comparableOutputs(two, m_pair)) {
+            const std::vector<std::string> name { bypassed.plan->graph().value(out.b).name };
+            const auto y = realsOf(bypassed.plan, name, *sample), z = realsOf(disturbed.plan, name, *sample);
+            room = std::max(room, y[0].size() == z[0].size() ? relativeDistance(y[0], z[0]) : 0);
+        }
+        NetworkComparer beside = comparer(two, step);
+        beside.allow(room);
+        auto told = beside.compare(*sample);
+        const bool shown = told.ok() && told->apart() && !told->overflow && told->tolerance <= kWidestProof;
+        return shown ? std::optional(*told) : std::nullopt;
+    }
+
+private:
+    /// The largest, relatively; nothing where one of them is not small.
+    static std::optional<double> roundingOfOwn(const Bypassed& bypassed, const Bypassed& disturbed)
+    {
+        double largest = 0;
+        for (const std::string& name : bypassed.own) {
+            const Tensor *held = storedConstant(*bypassed.plan, name), *moved = storedConstant(*disturbed.plan, name);
+            if (!held || !moved || held->count() >= kFewestAlike || held->count() != moved->count())
+                return std::nullopt;
+            largest = std::max(largest, relativeDistance(toFloats(*held), toFloats(*moved)));
+        }
+        return largest;
+    }
+
+    static const Tensor* storedConstant(const Plan& plan, const std::string& name)
+    {
+        const ValueId id = plan.graph().findValue(realsName(name));
+        return id.valid() ? plan.constant(id) : nullptr;
+    }
+};
+
 /// Finds the distances of a proof, and the reason where there are none.
-class Prover : ProofRuns {
+class Prover : OwnConstants {
 public:
     Prover(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
-        : ProofRuns(pair, samples, work)
+        : OwnConstants(pair, samples, work)
     {
     }
 
@@ -337,21 +423,29 @@ private:
         if (!bypassed.ok())
             return keep(bypassed.issue());
         const auto found = compare({ m_pair.floatPlan, bypassed->plan });
-        // Constants that are stored without loss, as those of a Gelu, do without a partner.
-        if (!bypassed->own.empty() && found.ok() && !found->same())
-            if (const auto within = withinOwnRounding(bypassed->plan, ranges)) {
-                m_proof.withFloatWeights = *within;
-                return true;
-            }
-        if (!bypassed->own.empty() && !(found.ok() && found->same())) {
-            m_proof.unpaired = bypassed->own;
-            return keep(badInput(unpairedText(bypassed->own)));
-        }
+        if (!bypassed->own.empty() && !(found.ok() && found->same()))
+            return tryBesideOwn(*bypassed, found, ranges);
         if (!found.ok())
             return keep(found.issue());
         if (found->same() || !m_proof.withFloatWeights)
             m_proof.withFloatWeights = *found;
         return found->same();
+    }
+
+    /// Constants that are stored without loss, as those of a Gelu, do without a partner.
+    bool tryBesideOwn(const Bypassed& bypassed, const Result<NetworkDistance>& found, BypassedRanges ranges)
+    {
+        m_proof.unpaired = bypassed.own;
+        const auto disturbed = found.ok() ? bypassDisturbed(m_pair, m_pairs, ranges) : found.issue();
+        if (disturbed.ok()) {
+            if (const auto same = withinRounding(bypassed.plan, disturbed->plan)) {
+                m_proof.withFloatWeights = *same;
+                return true;
+            }
+            if (!m_proof.withFloatWeights)
+                m_proof.withFloatWeights = apart(bypassed, *disturbed, *found, ranges, m_proof.step);
+        }
+        return m_proof.withFloatWeights ? false : keep(badInput(unpairedText(bypassed.own)));
     }
 
     void tryActivations()
@@ -366,37 +460,6 @@ private:
         const auto found = bypassed.ok() ? compare({ m_pair.floatPlan, bypassed->plan }) : bypassed.issue();
         if (found.ok() && found->same() && m_proof.withFloatWeights)
             m_proof.withActivations = *found;
-    }
-
-    /// Few weights without a partner, in a network that is the float model's but for what rounding these explains. That
-    /// it is another one is not told by them: factors may stand in other constants.
-    std::optional<NetworkDistance> withinOwnRounding(
-        const std::shared_ptr<const Plan>& plan, BypassedRanges ranges) const
-    {
-        const auto disturbed = bypassDisturbed(m_pair, m_pairs, ranges);
-        if (!disturbed.ok())
-            return std::nullopt;
-        const auto outputs = comparableOutputs({ m_pair.floatPlan, plan }, m_pair);
-        std::vector<std::string> floatNames, names;
-        for (const ValueOfBoth& out : outputs) {
-            floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
-            names.push_back(plan->graph().value(out.b).name);
-        }
-        std::optional<NetworkDistance> worst;
-        for (const ProofSample& sample : m_samples) {
-            const auto all = realsOf(m_pair.floatPlan, floatNames, sample), own = realsOf(plan, names, sample),
-                       moved = realsOf(disturbed->plan, names, sample);
-            for (size_t i = 0; i < outputs.size(); ++i) {
-                const NetworkDistance here = withinRounding(outputs[i].shown, all[i], own[i], moved[i]);
-                if (all[i].empty() || !here.same() || here.tolerance > kWidestProof)
-                    return std::nullopt;
-                if (!worst || here.beyond() > worst->beyond()) {
-                    worst = here;
-                    worst->sample = sample.number;
-                }
-            }
-        }
-        return worst;
     }
 
     bool tryFloatConstants()
@@ -513,14 +576,6 @@ private:
     std::optional<Issue> m_issue; ///< the first
     std::optional<double> m_tooWide; ///< tolerance of a proof with own weights
 };
-
-bool isFlat(const Tensor& t)
-{
-    if (!t.valid() || t.count() == 0 || dtypeBits(t.dtype()) < 8)
-        return true;
-    const std::vector<double> values = toDoubles(t);
-    return std::ranges::all_of(values, [&](double v) { return v == values[0]; });
-}
 
 } // namespace
 

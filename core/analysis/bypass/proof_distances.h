@@ -16,6 +16,10 @@
 /// How far one value of two files is apart.
 namespace qs {
 
+/// How many times what rounding explained in a few runs it may be in another one: errors of few elements spread wide.
+inline constexpr double kMargin = 3, kMarginOfFew = 6;
+inline constexpr int64_t kFew = 64;
+
 /// A value that is zero in one file may be so small in the other, by its root mean square.
 inline constexpr double kZeroInOne = 1e-6;
 
@@ -57,6 +61,15 @@ inline Lost lostBy(const Tensor& a, const Tensor& b)
             lost.largest = std::max(lost.largest, std::fabs(double(x[i])));
         }
     return lost;
+}
+
+/// It holds one number everywhere, or none.
+inline bool isFlat(const Tensor& t)
+{
+    if (!t.valid() || t.count() == 0 || dtypeBits(t.dtype()) < 8)
+        return true;
+    const std::vector<double> values = toDoubles(t);
+    return std::ranges::all_of(values, [&](double v) { return v == values[0]; });
 }
 
 inline constexpr size_t kNamedWeights = 3;

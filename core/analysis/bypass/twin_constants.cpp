@@ -18,7 +18,6 @@ namespace {
 
 constexpr double kHalfOfStep = 0.51; ///< with room for how files round their scales
 constexpr double kCloseAsWhole = 0.3; ///< relatively: within half of a large step much is
-constexpr int64_t kFewestAlike = 16; ///< elements that are not alike by chance
 
 /// `y` is `x`, rounded to codes; beyond their ends it stays there.
 bool isRoundedTo(const std::vector<float>& x, const std::vector<float>& y, const Shape& shape, const QuantParams& p)

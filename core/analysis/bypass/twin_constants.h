@@ -8,6 +8,12 @@
 
 namespace qs {
 
+/// Name in the bypassed file of the constant that stands in for what is dequantized or read under this name.
+inline std::string realsName(const std::string& stored) { return stored + "_float"; }
+
+/// Elements of a constant that are not alike by chance.
+inline constexpr int64_t kFewestAlike = 16;
+
 /// The float model's constant that stored codes were made of, where no pair tells of it: an optimizer may have given
 /// them another reader. Of those of its shape that are within half a step in every element and close to it as a whole
 /// the one of the same name, else the closest; null where there is none. Few elements are alike by chance: then the
