@@ -29,6 +29,39 @@ private slots:
             QVERIFY2(text.find(part) != std::string::npos, text.c_str());
     }
 
+    void outputsInAnotherOrder_data()
+    {
+        QTest::addColumn<bool>("exchanged");
+        QTest::newRow("as they stand") << false;
+        QTest::newRow("in another order") << true;
+    }
+    /// No name says which output is which.
+    void outputsInAnotherOrder()
+    {
+        QFETCH(bool, exchanged);
+        const test::Prepared other = test::SmallModel("other")
+                                         .input("x", { 2 })
+                                         .node("Exp", { "x" }, { "c" })
+                                         .node("Neg", { "x" }, { "d" })
+                                         .output("c")
+                                         .output("d")
+                                         .finish();
+        Snapshot s = *fake::comparison({});
+        s.quantModel->plan = other.plan;
+        OutputRow row = s.comparison->outputs.front();
+        s.comparison->outputs.clear();
+        for (const auto& [name, theirs] : { std::pair("a", exchanged ? "d" : "c"), { "b", exchanged ? "c" : "d" } }) {
+            row.name = name;
+            row.quantizedName = theirs;
+            row.quantValue = other.value(theirs);
+            s.comparison->outputs.push_back(row);
+        }
+        const std::string text = compareTable(s, {});
+        QVERIFY2((text.find("outputs in another order: a is its d, b is its c\n") != std::string::npos) == exchanged,
+            text.c_str());
+        QCOMPARE(text.find("another order") != std::string::npos, exchanged);
+    }
+
     void saysTheCommandOfRemedies()
     {
         Snapshot s = *fake::comparison({});

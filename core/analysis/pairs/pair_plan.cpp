@@ -65,6 +65,71 @@ void findCache(const Plan& plan, const Quantizer& q, PairPlan& pair)
     pair.ownQuantizer = true;
 }
 
+/// False where a size that is known in both is another one.
+bool mayHaveOneShape(const ComparePair& pair, ValueId x, ValueId y)
+{
+    const auto &a = pair.floatPlan->facts().of(x).dims, &b = pair.quantPlan->facts().of(y).dims;
+    if (!a || !b || a->size() != b->size())
+        return true;
+    return std::ranges::equal(
+        *a, *b, [](const Dim& m, const Dim& n) { return !m.known() || !n.known() || m.value == n.value; });
+}
+
+/// Of outputs that no name tells of, those of the float model and of the other file that are left, one for each. As
+/// they stand, unless shapes say that this cannot be; then the pairs of values tell, and shapes. `left` where they do
+/// not.
+std::vector<ValueId> inAnyOrder(const ComparePair& pair, const std::vector<ValueId>& floats, std::vector<ValueId> left)
+{
+    const std::vector<ValueId> asTheyStand = left;
+    std::vector<ValueId> found;
+    const auto take = [&](ValueId x, const auto& isIt) {
+        const auto it = std::ranges::find_if(left, [&](ValueId y) { return mayHaveOneShape(pair, x, y) && isIt(y); });
+        if (it == left.end())
+            return false;
+        found.push_back(*it);
+        left.erase(it);
+        return true;
+    };
+    for (size_t i = 0; i < floats.size(); ++i) {
+        const ValueId x = floats[i];
+        const auto paired = std::ranges::find(pair.alignment->values, x, &ValuePair::floatValue);
+        const auto isPartner
+            = [&](ValueId y) { return paired != pair.alignment->values.end() && paired->quantValue == y; };
+        if (!take(x, isPartner) && !take(x, [&](ValueId y) { return y == asTheyStand[i]; })
+            && !take(x, [](ValueId) { return true; }))
+            return asTheyStand;
+    }
+    return found;
+}
+
+/// For each output of the float model that of the quantized file: of its name, or in its place among the others.
+std::vector<ValueId> outputPartners(const ComparePair& pair)
+{
+    const Graph &fg = pair.floatPlan->graph(), &qg = pair.quantPlan->graph();
+    std::vector<ValueId> partners(fg.outputs().size()), floats, left;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < partners.size(); ++i) {
+        const std::string& name = fg.value(fg.outputs()[i]).name;
+        const auto named = std::ranges::find(qg.outputs(), name, [&](ValueId out) { return qg.value(out).name; });
+        if (named != qg.outputs().end()) {
+            partners[i] = *named;
+        } else {
+            floats.push_back(fg.outputs()[i]);
+            places.push_back(i);
+        }
+    }
+    std::ranges::copy_if(
+        qg.outputs(), std::back_inserter(left), [&](ValueId out) { return !std::ranges::count(partners, out); });
+    if (fg.outputs().size() != qg.outputs().size() || floats.size() != left.size())
+        return partners;
+    const bool inOrder
+        = std::ranges::equal(floats, left, [&](ValueId x, ValueId y) { return mayHaveOneShape(pair, x, y); });
+    const std::vector<ValueId> others = inOrder ? left : inAnyOrder(pair, floats, left);
+    for (size_t i = 0; i < places.size(); ++i)
+        partners[places[i]] = others[i];
+    return partners;
+}
+
 bool mayBeMasked(const ComparePair& pair, const PairPlan& plan)
 {
     const QuantParams& params = plan.params;
@@ -129,15 +194,11 @@ std::vector<OutputPair> pairOutputs(const ComparePair& pair)
 {
     const Graph& fg = pair.floatPlan->graph();
     const Graph& qg = pair.quantPlan->graph();
+    const std::vector<ValueId> partners = outputPartners(pair);
     std::vector<OutputPair> list;
     for (size_t i = 0; i < fg.outputs().size(); ++i) {
         const ValueId x = fg.outputs()[i];
-        ValueId y;
-        for (ValueId out : qg.outputs())
-            if (qg.value(out).name == fg.value(x).name)
-                y = out;
-        if (!y.valid() && qg.outputs().size() == fg.outputs().size())
-            y = qg.outputs()[i];
+        const ValueId y = partners[i];
         if (!y.valid() || pair.floatPlan->blocked(x) || pair.quantPlan->blocked(y) || !areTensors(pair, x, y))
             continue;
         OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt, {} };

@@ -81,6 +81,25 @@ std::string outputsTable(const Comparison& c, size_t nameWidth)
     return table.text("") + lines;
 }
 
+/// Which output is which, where names do not say it and they stand in another order.
+std::string orderText(const Snapshot& s)
+{
+    if (!s.quantModel->plan)
+        return {};
+    const auto& theirs = s.quantModel->plan->graph().outputs();
+    std::ptrdiff_t last = 0;
+    bool inOrder = true, named = true;
+    std::string pairs;
+    for (const OutputRow& o : s.comparison->outputs) {
+        const auto place = std::ranges::find(theirs, o.quantValue) - theirs.begin();
+        inOrder = inOrder && place >= last;
+        last = place;
+        named = named && o.name == o.quantizedName;
+        pairs += (pairs.empty() ? "" : ", ") + printable(o.name) + " is its " + printable(o.quantizedName);
+    }
+    return inOrder || named ? std::string() : "  the quantized file has its outputs in another order: " + pairs + "\n";
+}
+
 /// Integer profiles: how far the runtime's arithmetic is from the file as written.
 std::string implementationText(const Comparison& c)
 {
@@ -366,7 +385,7 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
 {
     const Comparison& c = *s.comparison;
     std::string out = info.other ? differencesText(*info.other, s, info.verbose) : std::string();
-    out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
+    out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + orderText(s) + accuracyText(c)
         + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + fittedText(s) + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + (info.files ? filesText(*info.files) : "") + (info.ladder ? ladderText(*info.ladder) : "")
