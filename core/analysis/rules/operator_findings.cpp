@@ -45,6 +45,15 @@ bool amplifies(const ActivationRow& row)
         && *row.accumulated.sqnrDb < kCoarseDb && !row.node.empty();
 }
 
+/// Something that its node reads has no partner: the noise may have grown anywhere before.
+bool readsUnmatched(const ComparePair& pair, const ActivationRow& row)
+{
+    const auto& unmatched = pair.alignment->unmatchedFloat;
+    return row.floatNode.valid()
+        && std::ranges::any_of(pair.floatPlan->graph().node(row.floatNode).inputs,
+            [&](ValueId in) { return std::ranges::find(unmatched, in) != unmatched.end(); });
+}
+
 /// Of a row that amplifies(), and why it does.
 Finding growthFinding(const Comparison& c, size_t index, const std::string& why)
 {
@@ -109,7 +118,8 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
             finishCoarse(row, sensitive, f);
             f.cause = sensitive ? row.opType : std::string();
             found.push_back(std::move(f));
-        } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode) && isQuantizedNode(pair, row)) {
+        } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode) && isQuantizedNode(pair, row)
+            && !readsUnmatched(pair, row)) {
             Finding f = growthFinding(c, i, fmt::format("{} is steep where the values lie", row.opType));
             f.cause = row.opType + " amplifies";
             f.summary += stepsText(pair, row);
