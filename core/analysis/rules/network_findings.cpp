@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/confirm/parting_place.h"
 #include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
@@ -40,20 +41,6 @@ bool areRetrained(const Comparison& c)
 {
     return std::ranges::any_of(
         c.weights, [](const WeightRow& w) { return !w.bias && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare; });
-}
-
-/// What cannot be compared has no partner: where one is read here, the files part there.
-ValueId firstOfUnmatched(const ComparePair& pair, ValueId place)
-{
-    const Graph& graph = pair.floatPlan->graph();
-    const auto& unmatched = pair.alignment->unmatchedFloat;
-    if (std::ranges::find(unmatched, place) != unmatched.end())
-        return place; // compared by its name: what it is made of agrees
-    if (const NodeId producer = graph.value(place).producer; producer.valid())
-        for (ValueId in : graph.node(producer).inputs)
-            if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end())
-                place = in;
-    return place;
 }
 
 std::string listed(const std::vector<std::string>& sentences)
@@ -133,8 +120,14 @@ std::string restOf(const NetworkVerdict& verdict, const ChangedFunction& told)
     return rest.empty() ? std::string() : " " + upper(listed(rest)) + ".";
 }
 
-std::string summaryOf(
-    const NetworkVerdict& verdict, const std::string& place, double there, const std::vector<std::string>& settings)
+/// What is said of the place: how far the files are apart there; what is before or behind it.
+struct PlaceText {
+    std::string name;
+    double distance = 0;
+    std::string before, behind;
+};
+
+std::string summaryOf(const NetworkVerdict& verdict, const PlaceText& place, const std::vector<std::string>& settings)
 {
     const NetworkDistance& d = verdict.distance;
     std::string text = d.counted ? fmt::format("The quantized file, {}.", offBy(verdict))
@@ -163,10 +156,11 @@ std::string summaryOf(
             + fmt::format(
                 " {}: this alone moves the float model's outputs by {:.2g}.", upper(cause->text), cause->effect)
             + restOf(verdict, *cause);
-    text += d.counted ? fmt::format(" They part at {}.", place)
-        : d.mostFrom  ? fmt::format(
-               " They part by {:.2g} before, most comes in at {} ({:.2g}).", d.firstApart->distance, place, there)
-                     : fmt::format(" They part at {} ({:.2g}).", place, there);
+    text += d.counted           ? fmt::format(" They part at {}.", place.name)
+        : d.mostFrom            ? fmt::format(" They part by {:.2g} before, most comes in at {} ({:.2g}){}.",
+                         d.firstApart->distance, place.name, place.distance, place.before)
+        : !place.behind.empty() ? place.behind
+                                : fmt::format(" They part at {} ({:.2g}){}.", place.name, place.distance, place.before);
     if (!settings.empty())
         text += " There " + listed(settings) + ".";
     text += otherWeights(verdict);
@@ -203,7 +197,11 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
     for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
         if (c.activations[i].floatValue == value)
             f.activation = i;
-    f.summary = summaryOf(*c.network, f.node.empty() ? f.tensor : f.node, place.distance, settingsAt(pair, producer));
+    const std::string before = lost ? std::string() : orBefore(pair, place.floatValue);
+    const NodeId at = before.empty() ? producer : graph.value(place.floatValue).producer;
+    const PlaceText text { at.valid() ? graph.node(at).name : f.tensor, place.distance, before,
+        distance.firstApart ? std::string() : behindPartner(pair, distance.worstOutput.floatValue) };
+    f.summary = summaryOf(*c.network, text, settingsAt(pair, producer));
     f.evidence = { evidence("output_distance", distance.worstOutput.distance),
         { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
         evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/confirm/parting_place.h"
+
+#include "core/analysis/pairs/pair_plan.h"
+#include "core/qdq/qlinear_signature.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace qs {
+
+namespace {
+
+/// A value without a partner that is made beside one that is compared, or read before by a node whose result is: as the
+/// files agree so far, it is not the one that is wrong.
+bool isRight(const ComparePair& pair, ValueId value, NodeId reader)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const auto agrees = [&](NodeId node) {
+        return node.valid() && node.index() < reader.index()
+            && std::ranges::any_of(graph.node(node).outputs, [&](ValueId out) {
+                   return out.valid() && out != value
+                       && std::ranges::find(pair.alignment->values, out, &ValuePair::floatValue)
+                       != pair.alignment->values.end();
+               });
+    };
+    return agrees(graph.value(value).producer)
+        || std::ranges::any_of(graph.value(value).uses, [&](const Use& use) { return agrees(use.node); });
+}
+
+/// It is equal to another value, or follows from sizes alone.
+bool isKnown(const ComparePair& pair, ValueId value)
+{
+    const auto why = pair.alignment->whyFloat.find(value);
+    return why != pair.alignment->whyFloat.end() && (why->second == WhyAlone::Sizes || why->second == WhyAlone::Linked);
+}
+
+/// Values without a partner that a node reads and that may be wrong.
+std::vector<ValueId> unmatchedInputs(const ComparePair& pair, NodeId reader)
+{
+    const auto& unmatched = pair.alignment->unmatchedFloat;
+    std::vector<ValueId> found;
+    for (const ValueId in : reader.valid() ? pair.floatPlan->graph().node(reader).inputs : std::vector<ValueId> {})
+        if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end() && !isKnown(pair, in)
+            && !isRight(pair, in, reader))
+            found.push_back(in);
+    return found;
+}
+
+ValueId earliest(const ComparePair& pair, const std::vector<ValueId>& values)
+{
+    return *std::ranges::min_element(
+        values, {}, [&](ValueId id) { return pair.floatPlan->graph().value(id).producer; });
+}
+
+/// Values without a partner that lead to this one through such values alone.
+std::vector<ValueId> unmatchedBefore(const ComparePair& pair, ValueId value)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    std::vector<ValueId> front { value };
+    std::set<ValueId> before;
+    while (!front.empty()) {
+        const NodeId producer = graph.value(front.back()).producer;
+        front.pop_back();
+        for (const ValueId in : unmatchedInputs(pair, producer))
+            if (before.insert(in).second)
+                front.push_back(in);
+    }
+    return { before.begin(), before.end() };
+}
+
+} // namespace
+
+ValueId firstOfUnmatched(const ComparePair& pair, ValueId place)
+{
+    const auto& unmatched = pair.alignment->unmatchedFloat;
+    if (std::ranges::find(unmatched, place) != unmatched.end())
+        return place; // compared by its name: what it is made of agrees
+    const std::vector<ValueId> before = unmatchedBefore(pair, place);
+    return before.empty() ? place : earliest(pair, before);
+}
+
+std::string orBefore(const ComparePair& pair, ValueId place)
+{
+    const auto& unmatched = pair.alignment->unmatchedFloat;
+    if (std::ranges::find(unmatched, place) != unmatched.end())
+        return {}; // compared by its name
+    const std::vector<ValueId> before = unmatchedBefore(pair, place);
+    if (before.empty())
+        return {};
+    const Graph& graph = pair.floatPlan->graph();
+    const Value& first = graph.value(earliest(pair, before));
+    return fmt::format(" or before it: {} that {} there, from {} on, {} no partner",
+        before.size() == 1 ? std::string("a value") : fmt::format("{} values", before.size()),
+        before.size() == 1 ? "leads" : "lead", first.producer.valid() ? graph.node(first.producer).name : first.name,
+        before.size() == 1 ? "has" : "have");
+}
+
+std::string behindPartner(const ComparePair& pair, ValueId x)
+{
+    constexpr size_t kMost = 8; // nodes
+    const auto outputs = pairOutputs(pair);
+    const auto out = std::ranges::find(outputs, x, &OutputPair::x);
+    const auto partner = std::ranges::find(pair.alignment->values, x, &ValuePair::floatValue);
+    if (out == outputs.end() || partner == pair.alignment->values.end())
+        return {};
+    const Graph& graph = pair.quantPlan->graph();
+    std::vector<std::string> nodes;
+    ValueId value = out->y;
+    for (size_t i = 0; value != partner->quantValue; ++i) {
+        const NodeId producer = graph.value(value).producer;
+        if (!producer.valid() || i == kMost)
+            return {};
+        const Node& node = graph.node(producer);
+        const auto in = std::ranges::find_if(
+            node.inputs, [&](ValueId id) { return id.valid() && !pair.quantPlan->constant(id); });
+        if (in == node.inputs.end())
+            return {};
+        if (!isQuantizeLinear(node) && !isDequantizeLinear(node))
+            nodes.insert(nodes.begin(), fmt::format("{} '{}'", node.opType, node.name));
+        value = *in;
+    }
+    return nodes.empty() ? std::string()
+                         : fmt::format(" All that leads to {} agrees: it is {} in the quantized file, which makes its "
+                                       "output of that by {}.",
+                             pair.floatPlan->graph().value(x).name, graph.value(value).name, fmt::join(nodes, ", "));
+}
+
+} // namespace qs
