@@ -14,41 +14,77 @@ namespace qs {
 
 namespace {
 
-/// A value without a partner that is made beside one that is compared, or read before by a node whose result is: as the
-/// files agree so far, it is not the one that is wrong.
-bool isRight(const ComparePair& pair, ValueId value, NodeId reader)
-{
-    const Graph& graph = pair.floatPlan->graph();
-    const auto agrees = [&](NodeId node) {
-        return node.valid() && node.index() < reader.index()
-            && std::ranges::any_of(graph.node(node).outputs, [&](ValueId out) {
-                   return out.valid() && out != value
-                       && std::ranges::find(pair.alignment->values, out, &ValuePair::floatValue)
-                       != pair.alignment->values.end();
-               });
-    };
-    return agrees(graph.value(value).producer)
-        || std::ranges::any_of(graph.value(value).uses, [&](const Use& use) { return agrees(use.node); });
-}
+/// Which values of the float model have a partner, and which have none.
+class Partners {
+public:
+    explicit Partners(const ComparePair& pair)
+        : m_pair(pair)
+        , m_graph(pair.floatPlan->graph())
+        , m_paired(m_graph.values().size(), false)
+        , m_unmatched(m_graph.values().size(), false)
+    {
+        for (const ValuePair& p : pair.alignment->values)
+            m_paired[p.floatValue.index()] = true;
+        for (const ValueId id : pair.alignment->unmatchedFloat)
+            m_unmatched[id.index()] = true;
+    }
 
-/// It is equal to another value, or follows from sizes alone.
-bool isKnown(const ComparePair& pair, ValueId value)
-{
-    const auto why = pair.alignment->whyFloat.find(value);
-    return why != pair.alignment->whyFloat.end() && (why->second == WhyAlone::Sizes || why->second == WhyAlone::Linked);
-}
+    bool isUnmatched(ValueId value) const { return m_unmatched[value.index()]; }
 
-/// Values without a partner that a node reads and that may be wrong.
-std::vector<ValueId> unmatchedInputs(const ComparePair& pair, NodeId reader)
-{
-    const auto& unmatched = pair.alignment->unmatchedFloat;
-    std::vector<ValueId> found;
-    for (const ValueId in : reader.valid() ? pair.floatPlan->graph().node(reader).inputs : std::vector<ValueId> {})
-        if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end() && !isKnown(pair, in)
-            && !isRight(pair, in, reader))
-            found.push_back(in);
-    return found;
-}
+    /// Values without a partner that lead to this one through such values alone.
+    std::vector<ValueId> unmatchedBefore(ValueId value) const
+    {
+        std::vector<ValueId> front { value };
+        std::set<ValueId> before;
+        while (!front.empty()) {
+            const NodeId producer = m_graph.value(front.back()).producer;
+            front.pop_back();
+            for (const ValueId in : unmatchedInputs(producer))
+                if (before.insert(in).second)
+                    front.push_back(in);
+        }
+        return { before.begin(), before.end() };
+    }
+
+private:
+    /// Values without a partner that a node reads and that may be wrong.
+    std::vector<ValueId> unmatchedInputs(NodeId reader) const
+    {
+        std::vector<ValueId> found;
+        for (const ValueId in : reader.valid() ? m_graph.node(reader).inputs : std::vector<ValueId> {})
+            if (in.valid() && isUnmatched(in) && !isKnown(in) && !isRight(in, reader))
+                found.push_back(in);
+        return found;
+    }
+
+    /// It is equal to another value, or follows from sizes alone.
+    bool isKnown(ValueId value) const
+    {
+        const auto why = m_pair.alignment->whyFloat.find(value);
+        return why != m_pair.alignment->whyFloat.end()
+            && (why->second == WhyAlone::Sizes || why->second == WhyAlone::Linked);
+    }
+
+    /// Made beside a value that is compared, or read before by a node whose result is: as the files agree so far, it is
+    /// not the one that is wrong.
+    bool isRight(ValueId value, NodeId reader) const
+    {
+        const auto agrees = [&](NodeId node) {
+            return node.valid() && node.index() < reader.index()
+                && std::ranges::any_of(m_graph.node(node).outputs,
+                    [&](ValueId out) { return out.valid() && out != value && m_paired[out.index()]; });
+        };
+        constexpr size_t kMostReaders = 64; // of more, as of a mask, the first tell
+        const auto& uses = m_graph.value(value).uses;
+        return agrees(m_graph.value(value).producer)
+            || std::any_of(uses.begin(), uses.begin() + ptrdiff_t(std::min(uses.size(), kMostReaders)),
+                [&](const Use& use) { return agrees(use.node); });
+    }
+
+    const ComparePair& m_pair;
+    const Graph& m_graph;
+    std::vector<bool> m_paired, m_unmatched; ///< by value
+};
 
 ValueId earliest(const ComparePair& pair, const std::vector<ValueId>& values)
 {
@@ -56,39 +92,23 @@ ValueId earliest(const ComparePair& pair, const std::vector<ValueId>& values)
         values, {}, [&](ValueId id) { return pair.floatPlan->graph().value(id).producer; });
 }
 
-/// Values without a partner that lead to this one through such values alone.
-std::vector<ValueId> unmatchedBefore(const ComparePair& pair, ValueId value)
-{
-    const Graph& graph = pair.floatPlan->graph();
-    std::vector<ValueId> front { value };
-    std::set<ValueId> before;
-    while (!front.empty()) {
-        const NodeId producer = graph.value(front.back()).producer;
-        front.pop_back();
-        for (const ValueId in : unmatchedInputs(pair, producer))
-            if (before.insert(in).second)
-                front.push_back(in);
-    }
-    return { before.begin(), before.end() };
-}
-
 } // namespace
 
 ValueId firstOfUnmatched(const ComparePair& pair, ValueId place)
 {
-    const auto& unmatched = pair.alignment->unmatchedFloat;
-    if (std::ranges::find(unmatched, place) != unmatched.end())
+    const Partners partners(pair);
+    if (partners.isUnmatched(place))
         return place; // compared by its name: what it is made of agrees
-    const std::vector<ValueId> before = unmatchedBefore(pair, place);
+    const std::vector<ValueId> before = partners.unmatchedBefore(place);
     return before.empty() ? place : earliest(pair, before);
 }
 
 std::string orBefore(const ComparePair& pair, ValueId place)
 {
-    const auto& unmatched = pair.alignment->unmatchedFloat;
-    if (std::ranges::find(unmatched, place) != unmatched.end())
+    const Partners partners(pair);
+    if (partners.isUnmatched(place))
         return {}; // compared by its name
-    const std::vector<ValueId> before = unmatchedBefore(pair, place);
+    const std::vector<ValueId> before = partners.unmatchedBefore(place);
     if (before.empty())
         return {};
     const Graph& graph = pair.floatPlan->graph();
