@@ -146,9 +146,9 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     PairShared& shared = *m.shared[index];
     std::unique_lock lock(shared.mutex, std::try_to_lock);
     PairHistograms own;
-    PairHistograms* const histograms = !m_shared.histograms && !plan.maskedScores ? nullptr
-        : lock                                                                    ? &shared.histograms
-                                                                                  : &own;
+    PairHistograms* const histograms = !m_shared.histograms && !plan.needsHistograms() ? nullptr
+        : lock                                                                         ? &shared.histograms
+                                                                                       : &own;
     const Tensor codes = plan.codes.valid() ? q.get(plan.codes) : Tensor();
     const bool yIsCodes = isDequantized(yt, codes, params);
     measureSamples(index, feed, cache ? cache->shape() : xt.shape(), params, whole, histograms,

@@ -74,7 +74,7 @@ private:
         constexpr uint64_t kEach = 4 * uint64_t(Histogram::kMaxBins); // x, y, the error, and before rounding
         uint64_t bytes = 0;
         for (const PairPlan& p : m_measured.pairs) {
-            if (!m_options.histograms && !p.maskedScores)
+            if (!m_options.histograms && !p.needsHistograms())
                 continue;
             const auto& dims = m_pair.floatPlan->facts().of(p.pair.floatValue).dims;
             const auto shape = dims ? toShape(*dims) : std::nullopt;

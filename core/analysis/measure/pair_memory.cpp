@@ -66,7 +66,7 @@ std::optional<Hash128> keyOf(const ComparePair& pair, const PairPlan& p, bool hi
 {
     const Plan& q = *pair.quantPlan;
     PartsKey key;
-    key.number(histograms || p.maskedScores).number(p.scoreRows).number(p.addedMask).value(*pair.floatPlan, p.x);
+    key.number(histograms || p.needsHistograms()).number(p.scoreRows).number(p.addedMask).value(*pair.floatPlan, p.x);
     for (ValueId id : { p.y, p.p, p.codes, p.dynamicScale, p.dynamicZero, firstOutput(q, p.unrounded),
              firstOutput(q, p.beforeRounding) })
         key.value(q, id);

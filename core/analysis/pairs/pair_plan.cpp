@@ -182,6 +182,7 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
             plan.lostNode = found.lost ? found.node : NodeId();
         }
         plan.maskedScores = mayBeMasked(pair, plan);
+        plan.behind = activationBehind(pair, plan.y);
         plan.scoreRows = isReadByRows(*pair.floatPlan, plan.x);
         plan.addedMask
             = !plan.pair.quantizer && !plan.beforeRounding.valid() && isAddedToScores(*pair.floatPlan, plan.x);

@@ -40,8 +40,14 @@ struct PairPlan {
     NodeId lostNode; ///< that node of the float model
     /// Only Softmax reads x, and the range is wide enough for a mask: where that ends is looked for in the histograms.
     bool maskedScores = false;
+    PairActivation behind; ///< what the nodes that read y let pass, where each is a Relu or Clip; open else
     bool addedMask = false; ///< x is only added to such scores, and y has no quantizer: what masks in both is the same
     bool scoreRows = false; ///< only Softmax reads x, in rows along its last axis: masked elements count for nothing
+    /// What is told of it asks for histograms, also where nobody sees them.
+    bool needsHistograms() const
+    {
+        return maskedScores || (behind.bounded() && params.perTensor() && isInteger(params.dtype));
+    }
 };
 
 /// All pairs of a comparison.

@@ -2,7 +2,6 @@
 #include "core/analysis/rows/fill_rows.h"
 
 #include "core/analysis/measure/pair_meter.h"
-#include "core/analysis/pairs/float_activation.h"
 #include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
@@ -301,8 +300,8 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         row.params = plan.params;
         row.dynamic = plan.dynamicScale.valid();
         row.foldedActivation = plan.activationName;
-        if (const PairActivation behind = activationBehind(pair, plan.y); behind.bounded())
-            row.boundsBehind = { behind.low, behind.high };
+        if (plan.behind.bounded())
+            row.boundsBehind = { plan.behind.low, plan.behind.high };
         Totals t = addUp(m, i);
         row.accumulated = similarityOf(t.sums);
         row.sampleSqnrDb = std::move(t.sampleDb);

@@ -100,6 +100,88 @@ Number growthDb(const ActivationRow& row)
     return *row.increaseDb + (unused >= kWastedDb ? unused : 0);
 }
 
+namespace {
+
+/// Mean squares and shares of values, as far as they pass a Relu or Clip behind their quantizer.
+struct PassedSums {
+    double signal = 0, rounding = 0, clipping = 0, inherited = 0;
+    double clipped = 0; ///< share
+};
+
+/// Values are taken as evenly spread inside a bin. `before`: those are a(p), which came in with errors.
+PassedSums passedSums(const ActivationRow& row, const Histogram& values, bool before)
+{
+    constexpr int kPlaces = 8; // in a bin
+    const double step = row.params.scale[0], low = row.params.low(), high = row.params.high();
+    PassedSums sums;
+    for (size_t i = 0; i < values.counts().size(); ++i) {
+        const double from = values.low() + double(i) * values.binWidth();
+        const double to = std::min(from + values.binWidth(), values.largest());
+        const double begin = std::max(from, values.smallest()), count = double(values.counts()[i]) / kPlaces;
+        for (int place = 0; place < kPlaces && count > 0; ++place) {
+            const double value = begin + (place + 0.5) * std::max(to - begin, 0.0) / kPlaces;
+            const double passed = std::clamp(value, row.boundsBehind->first, row.boundsBehind->second);
+            const double off = passed - std::clamp(passed, low, high);
+            sums.signal += count * passed * passed;
+            if (std::fabs(off) > step / 2) {
+                sums.clipping += count * off * off;
+                sums.clipped += count;
+            } else if (passed == value)
+                sums.rounding += count * step * step / 12;
+            if (before && passed == value)
+                sums.inherited += count * row.inherited.at(value).square;
+        }
+    }
+    for (double* sum : { &sums.signal, &sums.rounding, &sums.clipping, &sums.inherited, &sums.clipped })
+        *sum /= double(values.total());
+    return sums;
+}
+
+std::pair<double, double> cutAt(const std::pair<double, double>& range, const std::pair<double, double>& bounds)
+{
+    return { std::clamp(range.first, bounds.first, bounds.second),
+        std::clamp(range.second, bounds.first, bounds.second) };
+}
+
+} // namespace
+
+std::optional<ActivationRow> behindActivation(const ActivationRow& row)
+{
+    if (!row.boundsBehind || !(row.boundsBehind->first <= row.boundsBehind->second) || !hasOwnRange(row)
+        || !row.params.perTensor() || !isInteger(row.params.dtype) || row.floatHistogram.empty()
+        || row.beforeHistogram.empty())
+        return std::nullopt;
+    const PassedSums x = passedSums(row, row.floatHistogram, false), p = passedSums(row, row.beforeHistogram, true);
+    const double step = row.params.scale[0], noise = p.rounding + p.clipping + p.inherited;
+    ActivationRow seen = row;
+    seen.floatRange = cutAt(*row.floatRange, *row.boundsBehind);
+    if (row.observedRange)
+        seen.observedRange = cutAt(*row.observedRange, *row.boundsBehind);
+    seen.signalPower = x.signal;
+    seen.localSqnrDb = powerRatioDb(x.signal, x.rounding + x.clipping);
+    seen.idealSqnrDb = powerRatioDb(x.signal, step * step / 12);
+    seen.floatClippedFraction = x.clipped;
+    seen.clippedFraction = p.clipped;
+    seen.noise = { p.rounding, p.clipping, p.inherited };
+    seen.accumulated.rmse = std::sqrt(noise);
+    seen.accumulated.sqnrDb = powerRatioDb(x.signal, noise);
+    return seen;
+}
+
+SeenRows::SeenRows(const std::vector<ActivationRow>& rows)
+    : m_rows(rows)
+{
+    for (size_t i = 0; i < rows.size(); ++i)
+        if (auto seen = behindActivation(rows[i]))
+            m_behind.emplace(i, std::move(*seen));
+}
+
+const ActivationRow& SeenRows::operator[](size_t row) const
+{
+    const auto behind = m_behind.find(row);
+    return behind == m_behind.end() ? m_rows[row] : behind->second;
+}
+
 bool hasOwnQuantizer(const ActivationRow& row) { return row.quantizer || row.dynamic || !row.params.scale.empty(); }
 
 bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row)

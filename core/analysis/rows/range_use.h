@@ -4,8 +4,10 @@
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rows/activation_row.h"
 
+#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace qs {
 
@@ -37,6 +39,21 @@ double ownNoiseShare(const ActivationRow& row);
 Number ownPartOfNoise(const ActivationRow& row);
 /// What the tensor gains, dB, where the noise of its own quantizer becomes `gainDb` less and the rest stays.
 double gainAtTensor(const ActivationRow& row, double gainDb);
+
+/// The row as the Relu or Clip sees it that alone reads its value: signal, ranges, and what its quantizer cuts off and
+/// rounds of what these let pass, from the histograms. Nothing where there is none, or no quantizer of whole numbers.
+std::optional<ActivationRow> behindActivation(const ActivationRow& row);
+
+/// Rows as those that read them see them.
+class SeenRows {
+public:
+    explicit SeenRows(const std::vector<ActivationRow>& rows); ///< which have to outlive this
+    const ActivationRow& operator[](size_t row) const;
+
+private:
+    const std::vector<ActivationRow>& m_rows;
+    std::map<size_t, ActivationRow> m_behind;
+};
 
 /// It has a quantizer of its own, static or dynamic.
 bool hasOwnQuantizer(const ActivationRow& row);

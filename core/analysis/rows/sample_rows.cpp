@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/fill_rows.h"
 
+#include "core/analysis/rows/range_use.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,7 +113,9 @@ void fillCoverage(Comparison& c)
 {
     CalibrationCoverage coverage;
     double outside = 0;
-    for (const ActivationRow& row : c.activations) {
+    const SeenRows rows(c.activations); // what a Relu behind cuts off may lie outside
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = rows[i];
         if (row.params.scale.empty() || row.dynamic || !row.clippedFraction || row.accumulated.elements == 0)
             continue;
         ++coverage.tensors;

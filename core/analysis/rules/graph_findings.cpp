@@ -47,7 +47,7 @@ bool spoilsItself(const ActivationRow& row)
 class NoiseShares {
 public:
     NoiseShares(const Graph& graph, const Comparison& c)
-        : m_c(c)
+        : m_rows(c.activations)
         , m_rowOf(c.activations)
         , m_brought(graph.values().size())
         , m_shares(graph.values().size())
@@ -79,7 +79,7 @@ private:
         const auto row = m_rowOf.find(value);
         if (!row)
             return {};
-        const ActivationRow& a = m_c.activations[*row];
+        const ActivationRow& a = m_rows[*row];
         const double rmse = a.accumulated.rmse.value_or(0), signal = a.signalPower.value_or(0);
         return signal > 0 ? Noise { rmse * rmse / signal, rmse * rmse } : Noise {};
     }
@@ -88,7 +88,7 @@ private:
     {
         const auto row = m_rowOf.find(value);
         const Noise& noise = m_brought[value.index()];
-        const Number inherited = row ? m_c.activations[*row].noise.inherited : std::nullopt;
+        const Number inherited = row ? m_rows[*row].noise.inherited : std::nullopt;
         return inherited && noise.power > 0 ? std::clamp(*inherited / noise.power, 0.0, 1.0) : 1;
     }
     void handBack(const Node& node)
@@ -111,7 +111,7 @@ private:
                 m_shares[in.index()] += share * brought(in) / sum;
     }
 
-    const Comparison& m_c;
+    const SeenRows m_rows;
     const RowOfValue m_rowOf;
     std::vector<Noise> m_brought; ///< by value
     std::vector<double> m_shares; ///< by value
@@ -123,6 +123,7 @@ public:
     SourceFinder(const Graph& graph, const Comparison& c, const std::vector<Finding>& found)
         : m_graph(graph)
         , m_c(c)
+        , m_seen(c.activations)
         , m_found(found)
         , m_rowOf(c.activations)
         , m_findingsAt(graph.values().size())
@@ -192,10 +193,10 @@ private:
         for (const size_t f : m_findingsAt[value.index()])
             takeFinding(f, sources.finding);
         const auto row = m_rowOf.find(value);
-        if (!row || onlyInherits(m_c.activations[*row]))
+        if (!row || onlyInherits(m_seen[*row]))
             return sources;
         sources.nearest.reset();
-        if (spoilsItself(m_c.activations[*row]))
+        if (spoilsItself(m_seen[*row]))
             sources.nearest = row;
         return sources;
     }
@@ -209,12 +210,13 @@ private:
 
     void takeNearest(size_t row, std::optional<size_t>& nearest) const
     {
-        if (!nearest || ownNoiseShare(m_c.activations[row]) > ownNoiseShare(m_c.activations[*nearest]))
+        if (!nearest || ownNoiseShare(m_seen[row]) > ownNoiseShare(m_seen[*nearest]))
             nearest = row;
     }
 
     const Graph& m_graph;
     const Comparison& m_c;
+    const SeenRows m_seen;
     const std::vector<Finding>& m_found;
     const RowOfValue m_rowOf;
     std::vector<std::vector<size_t>> m_findingsAt; ///< by value; no notes
@@ -286,8 +288,9 @@ std::vector<double> noiseShares(const ComparePair& pair, const Comparison& c)
 std::vector<double> outputShares(const ComparePair& pair, const Comparison& c)
 {
     std::vector<double> own = noiseShares(pair, c);
+    const SeenRows rows(c.activations);
     for (size_t i = 0; i < own.size(); ++i)
-        own[i] *= ownPartOfNoise(c.activations[i]).value_or(0);
+        own[i] *= ownPartOfNoise(rows[i]).value_or(0);
     return own;
 }
 

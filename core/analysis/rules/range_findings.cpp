@@ -213,7 +213,8 @@ void addRangeEvidence(const ActivationRow& row, Finding& f)
     f.evidence.push_back(evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"));
 }
 
-std::string clippingSummary(const ActivationRow& row)
+/// `behind`: as the activation behind it sees the row.
+std::string clippingSummary(const ActivationRow& row, bool behind)
 {
     // Behind a damaged input the quantized model's own values may stay inside a range that the float model's exceed.
     const std::string ofFloat = percentText(row.floatClippedFraction.value_or(0));
@@ -223,18 +224,20 @@ std::string clippingSummary(const ActivationRow& row)
         : fmt::format("{} of the float model's values lie beyond the range; of the quantized model's own, {} are "
                       "clipped.",
             ofFloat, ofOwn);
-    return fmt::format("{} The range is {:.4g} … {:.4g}, the float data reach {:.4g} … {:.4g}. "
+    return fmt::format("{}{} The range is {:.4g} … {:.4g}, the float data reach {:.4g} … {:.4g}. "
                        "This quantizer alone leaves {:.1f} dB where its {} allows {:.1f} dB.",
-        share, row.range->first, row.range->second, row.floatRange->first, row.floatRange->second, *row.localSqnrDb,
-        isInteger(row.params.dtype) ? "scale" : "type", *row.idealSqnrDb);
+        behind ? "Of what the activation behind it lets pass: " : "", share, row.range->first, row.range->second,
+        row.floatRange->first, row.floatRange->second, *row.localSqnrDb, isInteger(row.params.dtype) ? "scale" : "type",
+        *row.idealSqnrDb);
 }
 
 } // namespace
 
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const SeenRows rows(c.activations);
     for (size_t i = 0; i < c.activations.size(); ++i) {
-        const ActivationRow& row = c.activations[i];
+        const ActivationRow& row = rows[i];
         if (!isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
             || !clippingDominates(row) || *row.localSqnrDb > kFineDb)
             continue;
@@ -242,10 +245,11 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
         f.severity = clippingSeverity(row);
         if (f.severity == Severity::Note)
             f.title = "The input's extremes are clipped";
-        f.summary = clippingSummary(row) + " Calibration data or preprocessing differ from the data given here.";
+        f.summary = clippingSummary(row, &row != &c.activations[i])
+            + " Calibration data or preprocessing differ from the data given here.";
         addRangeEvidence(row, f);
         // Every tensor behind the input was calibrated on the same data: this is the first thing to say.
-        f.rank = std::max(f.rank, 1.0) * 1e6;
+        f.rank = std::max(ownNoiseShare(row), 1.0) * 1e6;
         f.change = { RemedyKind::Recalibrate, {}, row.name, 0, 0, 0 };
         expectAtTensor(row, gainOfDataRange(row), f);
         found.push_back(std::move(f));
@@ -256,18 +260,20 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
 {
     const Symmetry symmetry(c);
     const OutputCost cost(pair, c);
+    const SeenRows rows(c.activations);
     // Behind a clipped input a range may cut little of what is left, and is as wrong as those before it.
     const bool foreign = std::ranges::any_of(
         found, [](const Finding& f) { return f.rule == Rule::InputMismatch && f.severity != Severity::Note; });
     for (size_t i = 0; i < c.activations.size(); ++i) {
-        const ActivationRow& row = c.activations[i];
+        const ActivationRow& row = rows[i];
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
             || !(foreign ? cutsFloatData(row) : clippingDominates(row)) || *row.localSqnrDb > kFineDb
             || cutsForNext(row))
             continue;
         Finding f = activationFinding(c, i, Rule::RangeTooSmall);
+        f.rank = ownNoiseShare(row);
         f.severity = clippingSeverity(row);
-        f.summary = clippingSummary(row);
+        f.summary = clippingSummary(row, &row != &c.activations[i]);
         addRangeEvidence(row, f);
         if (cost.isVisible(i, gainOfDataRange(row))) {
             f.severity = std::min(f.severity, Severity::Warning);

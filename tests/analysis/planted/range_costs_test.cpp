@@ -22,6 +22,18 @@ Prepared measured(bool codes, float width, float beside)
     return m.node("Add", { "p", "beside" }, { "y" }).output("y").finish();
 }
 
+/// x -> Neg -> a -> Relu -> MatMul -> y. The range of `a` is 0 to `high`; or with the Relu done by it, and none behind.
+Prepared beforeRelu(bool codes, float high, bool behind)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("w", Tensor::of<float>({ kWidth, kWidth }, uniform(kWidth * kWidth, 5)));
+    m.node("Neg", { "x" }, { "a" });
+    if (codes)
+        m.qdq<uint8_t>("a", "a_dq", high / 255, 0);
+    m.node(behind ? "Relu" : "Abs", { codes ? "a_dq" : "a" }, { "r" }).node("MatMul", { "r", "w" }, { "y" });
+    return m.output("y").finish();
+}
+
 } // namespace
 
 class RangeCostsTests : public QObject {
@@ -86,6 +98,40 @@ private slots:
         QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
         if (f)
             QCOMPARE(f->severity, Severity::Note);
+    }
+    /// A range is judged by what a Relu behind it lets pass.
+    void beforeActivation_data()
+    {
+        QTest::addColumn<float>("high"); // the data's is 4
+        QTest::addColumn<bool>("relu");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("holds the data") << 4.f << true << false;
+        QTest::newRow("a bit short") << 3.9f << true << false;
+        QTest::newRow("half of it") << 2.f << true << true;
+        QTest::newRow("no Relu behind") << 4.f << false << true;
+    }
+    void beforeActivation()
+    {
+        QFETCH(float, high);
+        QFETCH(bool, relu);
+        QFETCH(bool, told);
+        std::vector<float> x = uniform(kRows * kWidth, 3, -4, 4);
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, x) });
+        for (const bool histograms : { true, false }) {
+            CompareOptions options;
+            options.histograms = histograms;
+            const Comparison c = compared(beforeRelu(false, high, relu), beforeRelu(true, high, relu), data, options);
+            const Finding* f = findingOf(c, Rule::RangeTooSmall);
+            QVERIFY2(bool(f) == told, qPrintable(rulesOf(c)));
+            if (told && relu) { // a quarter of all values lies beyond, half of them below 0
+                const auto clipped
+                    = std::ranges::find(f->evidence, std::string("float_clipped_fraction"), &EvidenceItem::key);
+                QVERIFY(clipped != f->evidence.end() && clipped->number);
+                QVERIFY2(std::fabs(*clipped->number - 0.25) < 0.03, f->summary.c_str());
+                QVERIFY2(std::fabs(f->change.low) < 0.01 && f->change.high > 3.9, f->summary.c_str());
+            }
+            QVERIFY(c.coverage && (told || c.coverage->outside < 0.02));
+        }
     }
     /// 0 to 1 is the range of a Softmax, however small these data make it.
     void rangeOfOperator()
