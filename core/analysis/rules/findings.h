@@ -93,6 +93,9 @@ bool isChangedByRecipe(const ComparePair& pair);
 bool onlyWeightsQuantized(const Comparison& c);
 /// The row is a graph input, or only moves its elements (Reshape, Transpose ...).
 bool isInputLike(const Graph& graph, const ActivationRow& row);
+/// Two values of the float model that a tool may give one scale on purpose: no weight stands between them, or both
+/// belong to one part of the network that is used twice, or are inputs and outputs, such as a state and its next one.
+bool mayShareScale(const ComparePair& pair, ValueId a, ValueId b);
 /// Several rows share one quantizer where shapes alone differ: true for the first of them.
 bool firstOfQuantizer(const Comparison& c, size_t row);
 std::string percentText(double fraction); ///< "12.3 %"

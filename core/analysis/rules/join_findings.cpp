@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <vector>
 
 /// Values that have to share a scale with others, or have none.
 namespace qs {
@@ -245,6 +248,73 @@ void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vec
         const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
         finish(weightFinding(c, i, Rule::ExtremeConstant), largest, { -most, most }, false);
     }
+}
+
+namespace {
+
+/// The largest constant of reals that a node reads and that is no single number; null where it reads none.
+const Tensor* largestWeight(const Plan& plan, const Node& node)
+{
+    const Tensor* weight = nullptr;
+    for (const ValueId in : node.inputs)
+        if (const Tensor* t = in.valid() ? plan.constant(in) : nullptr; t && isFloat(t->dtype()) && t->count() > 1)
+            if (!weight || t->count() > weight->count())
+                weight = t;
+    return weight;
+}
+
+/// What is reached from a value past nodes without weights, in either direction, and the weights where that ends.
+struct Neighbourhood {
+    std::set<ValueId> values;
+    std::map<NodeId, const Tensor*> weights; ///< by the node that reads it
+
+    Neighbourhood(const Plan& plan, ValueId from)
+    {
+        const Graph& graph = plan.graph();
+        std::vector<ValueId> front { from };
+        values.insert(from);
+        const auto cross = [&](NodeId id) {
+            const Node& node = graph.node(id);
+            if (const Tensor* weight = largestWeight(plan, node)) {
+                weights.emplace(id, weight);
+                return;
+            }
+            for (const auto* side : { &node.inputs, &node.outputs })
+                for (const ValueId v : *side)
+                    if (v.valid() && !plan.constant(v) && values.insert(v).second)
+                        front.push_back(v);
+        };
+        for (size_t i = 0; i < front.size(); ++i) {
+            const Value& value = graph.value(front[i]);
+            if (value.producer.valid())
+                cross(value.producer);
+            for (const Use& use : value.uses)
+                cross(use.node);
+        }
+    }
+};
+
+bool isOneConstant(const Tensor& a, const Tensor& b)
+{
+    return &a == &b || (a.dtype() == b.dtype() && a.shape() == b.shape() && std::ranges::equal(a.bytes(), b.bytes()));
+}
+
+} // namespace
+
+bool mayShareScale(const ComparePair& pair, ValueId a, ValueId b)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const auto isOuter = [&](ValueId v) { return graph.isInput(v) || graph.isOutput(v); };
+    if (a == b || (isOuter(a) && isOuter(b)))
+        return true;
+    const Neighbourhood ofA(*pair.floatPlan, a);
+    if (ofA.values.contains(b))
+        return true;
+    const Neighbourhood ofB(*pair.floatPlan, b);
+    return std::ranges::any_of(ofA.weights, [&](const auto& x) {
+        return std::ranges::any_of(
+            ofB.weights, [&](const auto& y) { return x.first != y.first && isOneConstant(*x.second, *y.second); });
+    });
 }
 
 } // namespace qs

@@ -311,14 +311,15 @@ bool mostAreTooWide(const Comparison& c)
     return own > 2 && double(wide) > kMost * double(own);
 }
 
-/// Another tensor has the same scale and needs it, as where branches meet.
-bool isShared(const Comparison& c, size_t row)
+/// Another tensor has the same scale and needs it, and tools give both one.
+bool isShared(const ComparePair& pair, const Comparison& c, size_t row)
 {
     const ActivationRow& own = c.activations[row];
     return std::ranges::any_of(c.activations, [&](const ActivationRow& other) {
         const bool same = other.params.dtype == own.params.dtype && other.params.scale == own.params.scale
             && other.params.zeroPoint == own.params.zeroPoint && other.quantizer != own.quantizer;
-        return same && hasOwnRange(other) && 20 * std::log10(std::max(excessOf(other), 1.0)) < kTwiceDb;
+        return same && hasOwnRange(other) && 20 * std::log10(std::max(excessOf(other), 1.0)) < kTwiceDb
+            && mayShareScale(pair, own.floatValue, other.floatValue);
     });
 }
 
@@ -376,10 +377,10 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         if (foreign && input && wasted <= 0 && firstOfQuantizer(c, i) && excessOf(row) >= kForeignExcess)
             wasted = 20 * std::log10(excessOf(row));
         const double idle = idleDb(symmetry, c, i);
-        const bool visible = idle >= kTwiceDb && cost.isVisible(i, idle) && !isShared(c, i);
+        const bool visible = idle >= kTwiceDb && cost.isVisible(i, idle) && !isShared(pair, c, i);
         if (visible && wasted <= 0)
             wasted = idle;
-        if (wasted <= 0 && !isShared(c, i))
+        if (wasted <= 0 && !isShared(pair, c, i))
             wasted = wastedBeyondByteDb(row, idle);
         if (wasted <= 0 || isToldOfWidth(found, row.name))
             continue;

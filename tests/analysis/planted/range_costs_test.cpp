@@ -34,6 +34,38 @@ Prepared beforeRelu(bool codes, float high, bool behind)
     return m.output("y").finish();
 }
 
+/// x -> MatMul -> a -> MatMul -> b -> Neg -> y, whose second weight is a quarter of the first; `a` and `b` have one
+/// scale, which is that of `a`. Or nothing but a factor stands between them; or both products have one weight.
+Prepared oneScale(bool codes, const QString& between)
+{
+    SmallModel m(codes ? "q" : "f");
+    std::vector<float> w = uniform(kWidth * kWidth, 5, -0.08f, 0.08f);
+    m.input("x", { kRows, kWidth }).constant("w", Tensor::of<float>({ kWidth, kWidth }, w));
+    for (float& v : w)
+        v = v * 0.9f + (v > 0 ? 0.001f : -0.001f);
+    m.constant("v", Tensor::of<float>({ kWidth, kWidth }, w)).constant("quarter", Tensor::scalar(0.25f));
+    m.node("MatMul", { "x", "w" }, { "a" });
+    const float scale = 2 * 0.75f / 255;
+    if (codes)
+        m.qdq<uint8_t>("a", "a_dq", scale, 128);
+    const std::string a = codes ? "a_dq" : "a";
+    if (between == "factor")
+        m.node("Mul", { a, "quarter" }, { "b" });
+    else
+        m.node("MatMul", { a, between == "weight used twice" ? "w" : "v" }, { "b" });
+    if (codes)
+        m.qdq<uint8_t>("b", "b_dq", scale, 128);
+    return m.node("Neg", { codes ? "b_dq" : "b" }, { "y" }).output("y").finish();
+}
+
+const Finding* severeRange(const Comparison& c)
+{
+    const auto at = std::ranges::find_if(c.findings, [](const Finding& f) {
+        return (f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge) && f.severity != Severity::Note;
+    });
+    return at == c.findings.end() ? nullptr : &*at;
+}
+
 } // namespace
 
 class RangeCostsTests : public QObject {
@@ -132,6 +164,28 @@ private slots:
             }
             QVERIFY(c.coverage && (told || c.coverage->outside < 0.02));
         }
+    }
+    /// One scale is meant where tools give it to both tensors.
+    void sharedByChance_data()
+    {
+        QTest::addColumn<QString>("between");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("another weight") << "weight" << true;
+        QTest::newRow("no weight") << "factor" << false;
+        QTest::newRow("a part used twice") << "weight used twice" << false;
+    }
+    void sharedByChance()
+    {
+        QFETCH(QString, between);
+        QFETCH(bool, told);
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, uniform(kRows * kWidth, 3)) });
+        const Comparison c = compared(oneScale(false, between), oneScale(true, between), data);
+        const Finding* f = severeRange(c);
+        QVERIFY2(bool(f) == told, qPrintable(rulesOf(c)));
+        if (told)
+            QCOMPARE(f->tensor, std::string("b"));
+        const ActivationRow& b = rowOf(c, "b");
+        QVERIFY(b.range->second > 2.5 * b.floatRange->second); // in all of them
     }
     /// 0 to 1 is the range of a Softmax, however small these data make it.
     void rangeOfOperator()
