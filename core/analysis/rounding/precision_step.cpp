@@ -2,6 +2,7 @@
 #include "core/analysis/rounding/precision_step.h"
 
 #include "core/analysis/rounding/relative_distance.h"
+#include "core/qdq/qlinear_signature.h"
 #include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
@@ -36,6 +37,21 @@ size_t strayCount(const std::vector<float>& from, const std::vector<float>& to, 
 bool isRounded(const std::vector<float>& from, const std::vector<float>& to, Precision precision)
 {
     return strayCount(from, to, precision) < from.size();
+}
+
+/// They differ by what sums and products of float32 round, as where normalizations were folded in by two programs.
+bool isFloatNoise(const std::vector<float>& from, const std::vector<float>& to)
+{
+    constexpr double kRoundings = 0x1p-20; // sixteen of them
+    std::vector<double> sizes(from.size());
+    std::ranges::transform(from, sizes.begin(), [](float v) { return std::fabs(double(v)); });
+    const auto middle = sizes.begin() + ptrdiff_t(sizes.size() / 2);
+    std::ranges::nth_element(sizes, middle); // one huge element, as of a mask, hides nothing
+    const double typical = *middle;
+    for (size_t i = 0; i < from.size(); ++i)
+        if (!(std::fabs(double(to[i]) - from[i]) <= kRoundings * std::max(std::fabs(double(from[i])), typical)))
+            return false;
+    return true;
 }
 
 /// To which of the steps one of them was rounded to become the other.
@@ -230,12 +246,29 @@ private:
                 compare(ValueId(v), q.findValue(f.values()[v].name), f.node(f.values()[v].uses[0].node).name);
     }
 
+    /// Codes, what they were made from or become, and a paired weight's with its elements moved.
+    bool isMadeOfCodes(ValueId value) const
+    {
+        constexpr size_t kMost = 16; // nodes
+        const Graph& graph = m_pair.quantPlan->graph();
+        const auto& weights = m_pair.alignment->weights;
+        for (size_t i = 0; i < kMost; ++i) {
+            if (const auto quantizer = m_pair.quantView->ofValue(value))
+                return i == 0 || std::ranges::find(weights, *quantizer, &WeightPair::quantizer) != weights.end();
+            const NodeId producer = graph.value(value).producer;
+            if (!producer.valid() || !movesElements(graph.node(producer)))
+                return false;
+            value = graph.node(producer).inputs[0];
+        }
+        return false;
+    }
+
     void compare(ValueId x, ValueId y, const std::string& node)
     {
         const Tensor* a = x.valid() ? m_pair.floatPlan->constant(x) : nullptr;
         const Tensor* b = y.valid() ? m_pair.quantPlan->constant(y) : nullptr;
         if (!a || !b || !isFloat(a->dtype()) || !isFloat(b->dtype()) || a->count() < 2 || a->shape() != b->shape()
-            || m_pair.quantView->ofValue(y) || !m_compared.insert(x).second)
+            || isMadeOfCodes(y) || !m_compared.insert(x).second)
             return;
         if (a->dtype() == b->dtype() && std::ranges::equal(a->bytes(), b->bytes()))
             return;
@@ -246,6 +279,8 @@ private:
         // Factors near one are ones in so few bits, but nothing is rounded to these alone.
         if (precision && *precision >= Precision::Float8E4M3 && isUniform(to) && !isUniform(from))
             precision.reset();
+        if (!precision && isFloatNoise(from, to))
+            precision = Precision::Float32;
         if (precision)
             see(*precision, false, isRounded(to, from, *precision));
         m_step.roundings.push_back({ m_pair.floatPlan->graph().value(x).name, m_pair.quantPlan->graph().value(y).name,

@@ -70,6 +70,37 @@ Prepared normalizedProduct(const std::vector<float>& factors, bool codes)
         .finish();
 }
 
+/// LayerNormalization -> MatMul, twice. The second factors differ by float rounding alone, the second weight is stored
+/// in codes and turned; `factors` are the first's.
+Prepared turnedProduct(const std::vector<float>& factors, bool codes)
+{
+    constexpr int64_t kOut = 8;
+    constexpr auto kIn = size_t(kWidth);
+    const std::vector<int8_t> places { 0, 2, 5, -7, 11, 25, -64, 127 }; // by whose distances no step is told
+    SmallModel m(codes ? "q" : "f");
+    std::vector<float> next(kIn), w(kIn * size_t(kOut));
+    std::vector<int8_t> stored(w.size());
+    for (size_t i = 0; i < next.size(); ++i) {
+        next[i] = 1 + 0.1f * float(i % 7);
+        if (codes && i % 3 == 0)
+            next[i] = std::nextafter(next[i], 9.f);
+        for (size_t o = 0; o < size_t(kOut); ++o) {
+            const int8_t code = places[(i + o) % places.size()];
+            stored[o * size_t(kWidth) + i] = code;
+            w[i * size_t(kOut) + o] = (float(code) + (code == 0 ? 0 : 0.3f)) / 64;
+        }
+    }
+    m.input("x", { kRows, kWidth }).constant("g", Tensor::of<float>({ kWidth }, factors));
+    m.constant("next", Tensor::of<float>({ kWidth }, next));
+    m.node("LayerNormalization", { "x", "g" }, { "n" }).node("LayerNormalization", { "n", "next" }, { "n2" });
+    if (codes)
+        m.weight("u", { kOut, kWidth }, stored, std::vector<float>(size_t(kOut), 1.f / 64))
+            .node("Transpose", { "u" }, { "w" }, { { "perm", std::vector<int64_t> { 1, 0 } } });
+    else
+        m.constant("w", Tensor::of<float>({ kWidth, kOut }, w));
+    return m.node("MatMul", { "n2", "w" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class ChangedConstantTests : public QObject {
@@ -142,6 +173,21 @@ private slots:
         QVERIFY2(found->severity != Severity::Note, qPrintable(rulesOf(c)));
         QVERIFY2(found->summary.find(told.toStdString()) != std::string::npos, found->summary.c_str());
         QVERIFY2(found->summary.find("corrected") == std::string::npos, found->summary.c_str());
+    }
+
+    /// Counted are those that are other ones: not what floats round, nor what codes round.
+    void counted()
+    {
+        std::vector<float> own, ones(size_t(kWidth), 1.f);
+        for (int64_t i = 0; i < kWidth; ++i)
+            own.push_back(1 + 0.2f * float(int(i % 3) - 1));
+        const Comparison same = provedOn(turnedProduct(own, false), turnedProduct(own, true));
+        QVERIFY2(same.network && same.network->same(), qPrintable(rulesOf(same)));
+        QVERIFY2(!findingOf(same, Rule::WeightsDiffer), qPrintable(rulesOf(same)));
+        const Comparison c = provedOn(turnedProduct(own, false), turnedProduct(ones, true));
+        const auto found = std::ranges::find(c.findings, "constants", &Finding::cause);
+        QVERIFY2(found != c.findings.end(), qPrintable(rulesOf(c)));
+        QVERIFY2(found->title.starts_with("A constant is"), qPrintable(rulesOf(c)));
     }
 
     /// The quantized file's normalization has ones, and the float model multiplies by its factors behind one.
