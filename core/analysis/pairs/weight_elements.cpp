@@ -37,6 +37,31 @@ std::vector<float> storedElements(const Tensor& codes, const QuantParams& params
     return own;
 }
 
+QuantParams paramsRead(const ComparePair& pair, uint32_t quantizer, NodeId quantNode)
+{
+    const Quantizer& q = pair.quantView->quantizers()[quantizer];
+    QuantParams params = q.params;
+    if (q.role != QuantRole::Bias || !q.dequantize.empty() || !quantNode.valid())
+        return params;
+    const Node& node = pair.quantPlan->graph().node(quantNode);
+    const auto signature = qlinearSignature(node);
+    if (!signature || signature->bias < 0 || !node.hasInput(size_t(signature->bias))
+        || node.inputs[size_t(signature->bias)] != q.codes)
+        return params;
+    const auto scaleOf = [&](size_t operand) {
+        return pair.quantPlan->constant(node.inputs[size_t(signature->inputs[operand].scale)]);
+    };
+    const Tensor *input = scaleOf(0), *weight = scaleOf(1);
+    if (!input || !weight || input->count() != 1 || weight->count() < 1)
+        return params;
+    params.scale = toFloats(*weight);
+    for (float& scale : params.scale)
+        scale *= toFloats(*input)[0];
+    params.zeroPoint.assign(params.scale.size(), 0);
+    params.axis = params.scale.size() > 1 ? std::optional<int64_t>(0) : std::nullopt;
+    return params;
+}
+
 bool takesBias(const Node& node) { return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm"); }
 
 int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bias)

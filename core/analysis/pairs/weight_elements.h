@@ -15,6 +15,9 @@ namespace qs {
 Tensor floatElements(const Tensor& constant, const WeightPair& pair);
 /// What is stored for its elements, dequantized, in their order.
 std::vector<float> storedElements(const Tensor& codes, const QuantParams& params, const WeightPair& pair);
+/// What the codes of a weight or bias stand for to a node that reads them: a bias without a DequantizeLinear, which
+/// several nodes may share, has the scale of each node's input times that of its weight.
+QuantParams paramsRead(const ComparePair& pair, uint32_t quantizer, NodeId quantNode);
 /// It is added to sums of products: 32 bits wide as a rule, of any type in files that others made.
 bool isBias(const ComparePair& pair, const WeightPair& weight);
 

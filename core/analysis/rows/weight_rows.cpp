@@ -169,7 +169,8 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
     const Tensor weight = floatElements(floatTensor, wp);
     row.shape = weight.shape();
     const auto x = weight.data<float>();
-    const auto y = storedElements(codes, q.params, wp);
+    const QuantParams params = paramsRead(pair, wp.quantizer, wp.quantNode);
+    const auto y = storedElements(codes, params, wp);
     PairSums sums;
     addPairSums(sums, x.data(), y.data(), nullptr, x.size(), nullptr, {});
     row.similarity = similarityOf(sums);
@@ -177,10 +178,10 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
     row.turned = wp.transposed && codes.rank() == 2;
     const Node& node = pair.floatPlan->graph().node(wp.floatNode);
     row.channelAxis = outputAxis(node, wp.floatValue, row.shape, row.bias);
-    fillAgainstGrid(codes, q.params, wp, weight, y, sums.xx, row);
+    fillAgainstGrid(codes, params, wp, weight, y, sums.xx, row);
     fillChannels(x, y, channelsOf(row.shape, row.channelAxis), row);
     if (!row.bias && row.shape.size() >= 2)
-        fillTrials(codes, q.params, weight, sums.xx, row);
+        fillTrials(codes, params, weight, sums.xx, row);
     if (histograms) {
         row.floatHistogram.add(x);
         row.quantHistogram.add(y);
@@ -196,7 +197,8 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
     const Shape& shape = pair.floatPlan->constant(wp.floatValue)->shape();
     const auto key = weightKey(pair, wp.floatValue, wp.quantizer,
         { histograms, wp.transposed, bias, outputAxis(node, wp.floatValue, shape, bias) });
-    if (!key || wp.places)
+    const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
+    if (!key || wp.places || paramsRead(pair, wp.quantizer, wp.quantNode).scale != q.params.scale)
         return makeRow(pair, wp, *pair.floatPlan->constant(wp.floatValue), histograms);
     if (const auto known = memory.findWeight(*key)) {
         WeightRow row = *known;

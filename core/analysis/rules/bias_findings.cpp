@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/pairs/weight_elements.h"
+#include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
+#include "core/match/graph/canonical.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 
 /// Biases: of codes that several nodes read, each in a scale of its own, and such as are wrong by themselves.
 namespace qs {
@@ -15,19 +21,6 @@ namespace {
 constexpr double kAlike = 0.01; ///< of two scales
 constexpr double kHarmful = 1e-4; ///< power of the shift over the power of the output: -40 dB
 constexpr double kRuinous = 0.01; ///< an error from here on
-
-/// Scale of a node's input times that of its weight, the largest channel's; nullopt where it has not both.
-std::optional<double> productScale(const ComparePair& pair, const QuantUnit& unit)
-{
-    const auto& quantizers = pair.quantView->quantizers();
-    const auto scaleOf = [&](QuantRole role) -> std::optional<double> {
-        const auto at = std::ranges::find_if(unit.inputs, [&](uint32_t q) { return quantizers[q].role == role; });
-        const bool known = at != unit.inputs.end() && !quantizers[*at].params.scale.empty();
-        return known ? std::optional<double>(std::ranges::max(quantizers[*at].params.scale)) : std::nullopt;
-    };
-    const auto input = scaleOf(QuantRole::Activation), weight = scaleOf(QuantRole::Weight);
-    return input && weight ? std::optional(*input * *weight) : std::nullopt;
-}
 
 /// Of the float model's output behind a unit of the quantized one.
 const ActivationRow* rowBehind(const Comparison& c, const QuantUnit& unit)
@@ -39,35 +32,64 @@ const ActivationRow* rowBehind(const Comparison& c, const QuantUnit& unit)
     return row == c.activations.end() ? nullptr : &*row;
 }
 
-double meanSquare(const std::vector<double>& values)
+/// One of the nodes that read a bias of which only codes are stored.
+struct BiasReader {
+    NodeId node;
+    std::string name; ///< of the float model's node
+    double scale = 0; ///< of its products, the largest channel's
+    double error = 0; ///< of the bias that it adds, mean square
+    const ActivationRow* behind = nullptr;
+};
+
+/// All readers of such a bias, by what each of them adds.
+std::vector<BiasReader> readersOfBias(const ComparePair& pair, const Comparison& c, const WeightRow& bias)
 {
-    double sum = 0;
-    for (const double v : values)
-        sum += v * v;
-    return values.empty() ? 0 : sum / double(values.size());
+    const Graph& graph = pair.quantPlan->graph();
+    const auto& weights = pair.alignment->weights;
+    const auto wp = std::ranges::find_if(weights, [&](const WeightPair& w) {
+        return w.quantizer == bias.quantizer && w.floatValue == bias.floatValue && w.quantNode == bias.quantNode;
+    });
+    const Tensor* codes = storedCodes(*pair.quantPlan, pair.quantView->quantizers()[bias.quantizer]);
+    const FoldedConstants folded(pair, FoldedConstants::Factors::Fitted);
+    const Tensor* constant = wp == weights.end() ? nullptr : folded.of(*wp);
+    if (!codes || !constant)
+        return {};
+    const Tensor floats = floatElements(*constant, *wp);
+    const auto x = floats.data<float>();
+    std::vector<BiasReader> readers;
+    for (const QuantUnit& unit : pair.quantView->units()) {
+        if (std::ranges::find(unit.inputs, bias.quantizer) == unit.inputs.end())
+            continue;
+        const QuantParams params = paramsRead(pair, bias.quantizer, unit.node);
+        const std::vector<float> y = storedElements(*codes, params, *wp);
+        BiasReader reader { unit.node, {}, std::ranges::max(params.scale), 0, rowBehind(c, unit) };
+        if (y.size() != x.size())
+            return {};
+        for (size_t i = 0; i < y.size(); ++i)
+            reader.error += std::pow(double(y[i]) - x[i], 2) / double(y.size());
+        reader.name = reader.behind && !reader.behind->node.empty() ? reader.behind->node : graph.node(unit.node).name;
+        readers.push_back(std::move(reader));
+    }
+    return readers;
 }
 
-std::optional<Finding> misreadBias(
-    const ComparePair& pair, const Comparison& c, const WeightRow& bias, double stored, const QuantUnit& reader)
+std::optional<Finding> misreadBias(const WeightRow& bias, const BiasReader& reader, const BiasReader& owner)
 {
-    const auto product = productScale(pair, reader);
-    const ActivationRow* const behind = rowBehind(c, reader);
-    if (!product || !behind || *behind->signalPower <= 0 || std::fabs(*product / stored - 1) <= kAlike)
+    if (!reader.behind || *reader.behind->signalPower <= 0 || std::fabs(reader.scale / owner.scale - 1) <= kAlike)
         return std::nullopt;
-    const double share = meanSquare(bias.channelAbsMax) * std::pow(*product / stored - 1, 2) / *behind->signalPower;
+    const double share = reader.error / *reader.behind->signalPower;
     if (share <= kHarmful)
         return std::nullopt;
-    const std::string node = behind->node.empty() ? pair.quantPlan->graph().node(reader.node).name : behind->node;
-    Finding f = makeFinding(Rule::WrongBiasScale, node);
+    Finding f = makeFinding(Rule::WrongBiasScale, reader.name);
     f.severity = share > kRuinous ? Severity::Error : Severity::Warning;
-    f.node = node;
+    f.node = reader.name;
     f.tensor = bias.name;
-    f.title = "The bias of " + node + " is stored in another node's scale";
+    f.title = "The bias of " + reader.name + " is stored in another node's scale";
     f.summary = fmt::format("The codes of {} are stored once, in the scale of {} ({:.4g}). This node reads them, too, "
                             "with its own input scale x weight scale ({:.4g}), so it adds {:.3g} times the bias.",
-        bias.quantizedName, bias.node, stored, *product, *product / stored);
-    f.evidence
-        = { evidence("noise_over_output", share), evidence("stored_scale", stored), evidence("read_scale", *product) };
+        bias.quantizedName, owner.name, owner.scale, reader.scale, reader.scale / owner.scale);
+    f.evidence = { evidence("noise_over_output", share), evidence("stored_scale", owner.scale),
+        evidence("read_scale", reader.scale) };
     f.rank = share;
     f.cause = "shared";
     f.remedy = "Give each node a bias of its own in the float model before it is quantized, or quantize it in the QDQ "
@@ -79,15 +101,22 @@ std::optional<Finding> misreadBias(
 
 void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    std::set<uint32_t> seen;
     for (const WeightRow& bias : c.weights) {
         const Quantizer& codes = pair.quantView->quantizers()[bias.quantizer];
-        if (!bias.bias || !bias.floatValue.valid() || bias.params.scale.empty() || !codes.dequantize.empty())
-            continue; // a DequantizeLinear says the scale to all
-        const double stored = std::ranges::max(bias.params.scale);
-        for (const QuantUnit& unit : pair.quantView->units())
-            if (unit.node != bias.quantNode && std::ranges::find(unit.inputs, bias.quantizer) != unit.inputs.end())
-                if (auto f = stored > 0 ? misreadBias(pair, c, bias, stored, unit) : std::nullopt)
-                    found.push_back(std::move(*f));
+        const auto reads = [&](const QuantUnit& unit) {
+            return std::ranges::find(unit.inputs, bias.quantizer) != unit.inputs.end();
+        };
+        if (!bias.bias || !bias.floatValue.valid() || bias.params.scale.empty() || !codes.dequantize.empty()
+            || std::ranges::count_if(pair.quantView->units(), reads) < 2 // a DequantizeLinear says the scale to all
+            || !seen.insert(bias.quantizer).second)
+            continue;
+        const std::vector<BiasReader> readers = readersOfBias(pair, c, bias);
+        // The codes say themselves whose scale they are in: that in which they are the float model's bias.
+        const auto owner = std::ranges::min_element(readers, {}, &BiasReader::error);
+        for (const BiasReader& reader : readers)
+            if (auto f = owner->scale > 0 ? misreadBias(bias, reader, *owner) : std::nullopt)
+                found.push_back(std::move(*f));
     }
 }
 
@@ -102,31 +131,44 @@ constexpr double kHarmfulBits = 1e-3; ///< of one that has fewer bits than sums 
 constexpr double kMostBehind = 0.5; ///< share of what is off behind the node
 constexpr double kBeyondRoundingDb = 20;
 
-/// Largest relative distance of the bias' scales from input scale x weight scale; nothing where these are not known.
-std::optional<double> biasScaleDistance(const ComparePair& pair, const WeightRow& row)
+/// A bias' scales over input scale x weight scale.
+struct BiasScale {
+    uint32_t input = 0; ///< the quantizer of the node's input
+    double lowest = 0, highest = 0; ///< of all channels
+    size_t channels = 1; ///< with scales of their own
+    double distance() const { return std::max(std::fabs(lowest - 1), std::fabs(highest - 1)); }
+    bool isOneFactor() const { return highest <= lowest * (1 + kBiasRatio); }
+};
+
+/// Nothing where these are not known.
+std::optional<BiasScale> biasScale(const ComparePair& pair, const WeightRow& row)
 {
     const auto& quantizers = pair.quantView->quantizers();
     const auto& units = pair.quantView->units();
     const auto unit = std::ranges::find(units, row.quantNode, &QuantUnit::node);
     if (unit == units.end())
         return std::nullopt;
-    const QuantParams *input = nullptr, *weight = nullptr;
+    std::optional<uint32_t> input, weight;
     for (uint32_t q : unit->inputs) {
         const QuantRole role = quantizers[q].role;
         if (role == QuantRole::Activation && !input)
-            input = &quantizers[q].params;
+            input = q;
         if (role == QuantRole::Weight && q != row.quantizer && !weight)
-            weight = &quantizers[q].params;
+            weight = q;
     }
-    if (!input || !weight || input->scale.size() != 1 || weight->scale.empty() || row.params.scale.empty())
+    if (!input || !weight || row.params.scale.empty())
         return std::nullopt;
-    double distance = 0;
-    for (size_t i = 0; i < std::max(weight->scale.size(), row.params.scale.size()); ++i) {
-        const double product = double(input->scale[0]) * double(weight->scale[std::min(i, weight->scale.size() - 1)]);
-        const double stored = row.params.scale[std::min(i, row.params.scale.size() - 1)];
-        distance = std::max(distance, std::fabs(stored / product - 1));
+    const auto &x = quantizers[*input].params.scale, &w = quantizers[*weight].params.scale;
+    if (x.size() != 1 || w.empty())
+        return std::nullopt;
+    BiasScale found { *input, HUGE_VAL, 0, std::set(w.begin(), w.end()).size() };
+    for (size_t i = 0; i < std::max(w.size(), row.params.scale.size()); ++i) {
+        const double product = double(x[0]) * double(w[std::min(i, w.size() - 1)]);
+        const double ratio = double(row.params.scale[std::min(i, row.params.scale.size() - 1)]) / product;
+        found.lowest = std::min(found.lowest, ratio);
+        found.highest = std::max(found.highest, ratio);
     }
-    return distance;
+    return found;
 }
 
 /// Runtimes have kernels on codes for products alone: a normalization dequantizes its bias as the file says.
@@ -182,61 +224,238 @@ bool isAllZeros(const WeightRow& row)
     return std::fabs(row.similarity.sqnrDb.value_or(HUGE_VAL)) < kNothing && !row.similarity.cosine;
 }
 
+/// What is told of a bias by itself.
+struct BiasFault {
+    double share = 0; ///< noise power over the output's
+    std::optional<BiasScale> scale;
+    bool meant = false; ///< it has the factors of its channels
+    bool cut = false, most = false, wrong = false, mismatched = false;
+};
+
+BiasFault faultOf(const ComparePair& pair, const Comparison& c, const WeightRow& row)
+{
+    double power = powerBehind(c, row.floatNode);
+    if (power <= 0) // nothing is compared right behind it: its own size
+        power = row.channelAbsMax.empty() ? 0 : std::pow(std::ranges::max(row.channelAbsMax), 2);
+    BiasFault fault;
+    fault.share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
+    fault.scale = biasScale(pair, row);
+    fault.meant = row.equalized;
+    fault.cut = !fault.meant && row.clippedFraction.value_or(0) > 0 && fault.share > kHarmfulCut;
+    fault.most = !fault.meant && fault.share <= kHarmfulBias && makesMostNoise(c, row);
+    const bool coarse = !fault.meant && dtypeBits(row.params.dtype) < kSumBits && fault.share > kHarmfulBits;
+    fault.wrong = fault.cut || coarse || fault.most || (!fault.meant && fault.share > kHarmfulBias);
+    fault.mismatched = addsToSums(pair, row) && fault.scale && fault.scale->distance() > kBiasRatio;
+    return fault;
+}
+
+/// An activation that has another scale than all biases behind it were quantized for.
+struct MovedScale {
+    uint32_t quantizer = 0;
+    double factor = 1; ///< of the scale then over that now
+    size_t row = 0; ///< of the activation
+    std::vector<size_t> biases; ///< rows
+    size_t channels = 1; ///< of the one with most scales
+};
+
+/// The row of a quantizer, of another one of the same value, or of the one before it.
+std::optional<size_t> rowOfQuantizer(const ComparePair& pair, const Comparison& c, uint32_t quantizer)
+{
+    constexpr size_t kMost = 8; // in a row
+    const auto& all = pair.quantView->quantizers();
+    for (size_t step = 0; step < kMost; ++step) {
+        const ValueId real = all[quantizer].real;
+        for (const bool own : { true, false })
+            for (size_t i = 0; i < c.activations.size(); ++i) {
+                const auto& q = c.activations[i].quantizer;
+                if (own ? q == quantizer : q && real.valid() && all[*q].real == real)
+                    return i;
+            }
+        const auto before = real.valid() ? pair.quantView->ofQuantized(real) : std::nullopt;
+        if (!before || *before == quantizer)
+            return std::nullopt;
+        quantizer = *before;
+    }
+    return std::nullopt;
+}
+
+/// By how many doublings a scale is away from the one that the float data ask for.
+double doublingsOff(const QuantParams& params, double scale, const std::pair<double, double>& data)
+{
+    const int64_t middle = middleCode(params);
+    const bool symmetric = params.zero(0) == middle || params.zero(0) == middle - 1;
+    const double width = symmetric ? 2 * std::max(std::fabs(data.first), std::fabs(data.second)) : widthWithZero(data);
+    const double codes = double(params.codes().high) - double(params.codes().low);
+    return width > 0 ? std::fabs(std::log2(scale * codes / width)) : HUGE_VAL;
+}
+
+/// The biases are the float model's, in what their scales say, and all of one factor, as they are behind a scale that
+/// was changed later; and the float data say so, too. One scale alone may be any, so these have to say it clearly.
+bool isMoved(const ComparePair& pair, const Comparison& c, const MovedScale& moved)
+{
+    constexpr double kNear = 0.6; // doublings: half as wide again
+    const QuantParams& params = pair.quantView->quantizers()[moved.quantizer].params;
+    const ActivationRow& row = c.activations[moved.row];
+    if (!isInteger(params.dtype) || !params.perTensor() || !row.floatRange
+        || row.floatRange->first > row.floatRange->second)
+        return false;
+    const double now = doublingsOff(params, params.scale[0], *row.floatRange);
+    const double then = doublingsOff(params, moved.factor * params.scale[0], *row.floatRange);
+    return then < now && (then < kNear || moved.channels > 1);
+}
+
+/// Those by the biases of all their readers.
+std::vector<MovedScale> movedScales(
+    const ComparePair& pair, const Comparison& c, const std::map<size_t, BiasFault>& all)
+{
+    std::map<uint32_t, MovedScale> found;
+    std::set<uint32_t> others; // some bias says otherwise
+    for (const auto& [i, fault] : all) {
+        if (!fault.scale)
+            continue;
+        const WeightRow& bias = c.weights[i];
+        MovedScale& moved = found[fault.scale->input];
+        if (moved.biases.empty())
+            moved = { fault.scale->input, fault.scale->lowest, 0, {}, 1 };
+        moved.biases.push_back(i);
+        moved.channels = std::max(moved.channels, fault.scale->channels);
+        const bool right = fault.mismatched && !fault.wrong && !fault.meant && !isOtherWeight(bias);
+        const bool alike = std::fabs(fault.scale->lowest / moved.factor - 1) <= kBiasRatio;
+        const bool otherWeight = std::ranges::any_of(c.weights,
+            [&](const WeightRow& w) { return !w.bias && w.quantNode == bias.quantNode && isOtherWeight(w); });
+        if (!right || !alike || !fault.scale->isOneFactor() || otherWeight)
+            others.insert(fault.scale->input);
+    }
+    std::vector<MovedScale> list;
+    for (auto& [quantizer, moved] : found)
+        if (const auto row = rowOfQuantizer(pair, c, quantizer); row && !others.contains(quantizer)) {
+            moved.row = *row;
+            if (isMoved(pair, c, moved))
+                list.push_back(std::move(moved));
+        }
+    return list;
+}
+
+/// What the tensor's range was, where its zero point is still that of then: it holds the data; else what they need.
+std::pair<double, double> rangeBefore(const QuantParams& params, double factor, const std::pair<double, double>& data)
+{
+    constexpr double kMissed = 0.25; // of the data's width, which a calibrator may cut off
+    const std::pair<double, double> then { factor * params.low(), factor * params.high() };
+    const double room = kMissed * widthWithZero(data);
+    if (then.first <= data.first + room && then.second >= data.second - room
+        && then.first >= std::min(data.first, 0.0) - widthWithZero(data))
+        return then;
+    return { std::min(data.first, 0.0), std::max(data.second, 0.0) };
+}
+
+std::string movedText(const Comparison& c, const MovedScale& moved, double scale)
+{
+    const size_t more = moved.biases.size() - 1;
+    return fmt::format(
+        "The biases behind it ({}{}) are stored in {:.3g} times input scale x weight scale, in all "
+        "channels: the scale here was {:.4g} when they were quantized and is {:.4g} now. Integer kernels "
+        "take the product, so they would add {:.3g} times these biases.",
+        c.weights[moved.biases[0]].node, more > 0 ? fmt::format(" and {} more", more) : std::string(), moved.factor,
+        moved.factor * scale, scale, 1 / moved.factor);
+}
+
+/// At the activation: in what is told of its range, where something is.
+void tellMoved(const ComparePair& pair, const Comparison& c, const MovedScale& moved, std::vector<Finding>& found)
+{
+    const QuantParams& params = pair.quantView->quantizers()[moved.quantizer].params;
+    const ActivationRow& row = c.activations[moved.row];
+    auto at = std::ranges::find_if(found, [&](const Finding& f) {
+        return f.activation == moved.row
+            && (f.rule == Rule::InputMismatch || f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge);
+    });
+    if (at == found.end()) {
+        Finding f = activationFinding(c, moved.row, moved.factor > 1 ? Rule::RangeTooSmall : Rule::RangeTooLarge);
+        f.summary = fmt::format("The range is {:.4g} … {:.4g}, the float data reach {:.4g} … {:.4g}.", params.low(),
+            params.high(), row.floatRange->first, row.floatRange->second);
+        at = found.insert(found.end(), std::move(f));
+    }
+    Finding& f = *at;
+    f.severity = std::min(f.severity, Severity::Warning);
+    f.summary += " " + movedText(c, moved, params.scale[0]);
+    f.evidence.push_back(evidence("bias_scale_factor", moved.factor));
+    if (f.rule == Rule::InputMismatch)
+        return;
+    const auto [low, high] = rangeBefore(params, moved.factor, *row.floatRange);
+    f.cause = kMovedScale;
+    f.title = fmt::format("The scale at {} was changed after the biases were quantized", placeName(row));
+    f.remedy = fmt::format("Give this tensor the range {:.4g} … {:.4g} and quantize the model anew.", low, high);
+    f.change = { RemedyKind::SetRange, row.node, row.name, low, high, 0 };
+    const double step = moved.factor * params.scale[0];
+    if (row.quantizer == moved.quantizer && row.signalPower.value_or(0) > 0 && row.localSqnrDb)
+        f.expectedGainDb = std::max(
+            gainAtTensor(row, 10 * std::log10(*row.signalPower / (step * step / 12)) - *row.localSqnrDb), 0.0);
+}
+
+/// Its codes are in the scale of another node, which is told.
+bool isToldAsShared(const std::vector<Finding>& found, const WeightRow& row)
+{
+    return std::ranges::any_of(found, [&](const Finding& f) {
+        return f.rule == Rule::WrongBiasScale && f.cause == "shared" && f.tensor == row.name && f.node == row.node;
+    });
+}
+
+Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
+{
+    const WeightRow& row = c.weights[index];
+    const double distance = fault.scale ? fault.scale->distance() : 0;
+    Finding f = weightFinding(c, index, Rule::WrongBiasScale);
+    if (fault.wrong && fault.share > kRuinousBias)
+        f.severity = Severity::Error;
+    f.rank = fault.meant ? 0 : fault.share;
+    f.cause = fault.cut ? "cut" : fault.wrong ? "wrong" : "own_scale";
+    const bool lost = fault.wrong && isAllZeros(row);
+    if (lost) {
+        f.title = "The bias of " + row.node + " is lost";
+        f.remedy = "Quantize the bias anew from the float model's, and find out what lost it.";
+    } else if (fault.cut)
+        f.title = "The bias of " + row.node + " is clipped";
+    else if (!fault.wrong)
+        f.title = "The bias of " + row.node + " has a scale of its own";
+    f.summary = fault.wrong
+        ? fmt::format("{} it is off by {:.4g} (root of the mean square), {} of the power of the output{}.",
+            lost ? "It holds nothing but zeros:" : "Dequantized,", row.similarity.rmse.value_or(0),
+            percentText(fault.share), fault.most ? " and most of what is off there" : "")
+        : fmt::format("Its scale differs from input scale x weight scale by {}; integer kernels take the product, "
+                      "so they would compute another bias than the file says.",
+            percentText(distance));
+    if (row.clippedFraction.value_or(0) > 0)
+        f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
+    if (fault.wrong && dtypeBits(row.params.dtype) < kSumBits)
+        f.summary
+            += fmt::format(" It has {} bits, and the sums that it is added to have {}.", row.params.bits(), kSumBits);
+    f.evidence
+        = { evidence("noise_over_output", fault.share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
+              evidence("scale_distance", distance), evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+    f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+    return f;
+}
+
 } // namespace
 
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
-    if (isChangedByRecipe(pair))
+    if (isChangedByRecipe(pair) || (c.network && c.network->rearranged))
         return;
-    for (size_t i = 0; i < c.weights.size(); ++i) {
+    std::map<size_t, BiasFault> faults; // by row
+    for (size_t i = 0; i < c.weights.size(); ++i)
+        if (const WeightRow& row = c.weights[i]; row.bias && !row.params.scale.empty())
+            faults.emplace(i, faultOf(pair, c, row));
+    const std::vector<MovedScale> moved = movedScales(pair, c, faults);
+    for (const auto& [i, fault] : faults) {
         const WeightRow& row = c.weights[i];
-        if (!row.bias || row.params.scale.empty() || (c.network && c.network->rearranged))
-            continue;
-        double power = powerBehind(c, row.floatNode);
-        if (power <= 0) // nothing is compared right behind it: its own size
-            power = row.channelAbsMax.empty() ? 0 : std::pow(std::ranges::max(row.channelAbsMax), 2);
-        const double share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
-        const auto distance = biasScaleDistance(pair, row);
-        const bool meant = row.equalized; // it has the factors of its channels
-        const bool cut = !meant && row.clippedFraction.value_or(0) > 0 && share > kHarmfulCut;
-        const bool coarse = !meant && dtypeBits(row.params.dtype) < kSumBits && share > kHarmfulBits;
-        const bool most = !meant && share <= kHarmfulBias && makesMostNoise(c, row);
-        const bool wrong = cut || coarse || most || (!meant && share > kHarmfulBias);
-        const bool mismatched = addsToSums(pair, row) && distance && *distance > kBiasRatio;
-        if ((!wrong && !mismatched) || isMisread(pair, row, found))
-            continue;
-        Finding f = weightFinding(c, i, Rule::WrongBiasScale);
-        if (wrong && share > kRuinousBias)
-            f.severity = Severity::Error;
-        f.rank = meant ? 0 : share;
-        f.cause = cut ? "cut" : wrong ? "wrong" : "own_scale";
-        const bool lost = wrong && isAllZeros(row);
-        if (lost) {
-            f.title = "The bias of " + row.node + " is lost";
-            f.remedy = "Quantize the bias anew from the float model's, and find out what lost it.";
-        } else if (cut)
-            f.title = "The bias of " + row.node + " is clipped";
-        else if (!wrong)
-            f.title = "The bias of " + row.node + " has a scale of its own";
-        f.summary = wrong
-            ? fmt::format("{} it is off by {:.4g} (root of the mean square), {} of the power of the output{}.",
-                lost ? "It holds nothing but zeros:" : "Dequantized,", row.similarity.rmse.value_or(0),
-                percentText(share), most ? " and most of what is off there" : "")
-            : fmt::format("Its scale differs from input scale x weight scale by {}; integer kernels take the product, "
-                          "so they would compute another bias than the file says.",
-                percentText(*distance));
-        if (row.clippedFraction.value_or(0) > 0)
-            f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
-        if (wrong && dtypeBits(row.params.dtype) < kSumBits)
-            f.summary += fmt::format(
-                " It has {} bits, and the sums that it is added to have {}.", row.params.bits(), kSumBits);
-        f.evidence
-            = { evidence("noise_over_output", share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
-                  evidence("scale_distance", distance.value_or(0)),
-                  evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
-        f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
-        found.push_back(std::move(f));
+        const bool told = fault.scale && !fault.wrong
+            && std::ranges::find(moved, fault.scale->input, &MovedScale::quantizer) != moved.end();
+        if ((fault.wrong || fault.mismatched) && !told && !isMisread(pair, row, found) && !isToldAsShared(found, row))
+            found.push_back(biasFinding(c, i, fault));
     }
+    for (const MovedScale& one : moved)
+        if (!isMisread(pair, c.weights[one.biases[0]], found))
+            tellMoved(pair, c, one, found);
 }
 
 } // namespace qs

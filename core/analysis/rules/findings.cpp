@@ -86,8 +86,8 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findChannelImbalance(pair, c, found);
     findCoarseWeights(pair, c, found);
     findWeightsDiffer(pair, c, found);
-    findWrongBiases(pair, c, found);
     findSharedBiases(pair, c, found);
+    findWrongBiases(pair, c, found);
     findMovedOtherwise(pair, c, found);
     findCancellations(pair, c, found);
     findSaturatingAccumulation(pair, c, found);

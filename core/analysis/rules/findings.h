@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qs {
@@ -43,8 +44,11 @@ void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vect
 void findChannelImbalance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
-void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Cause of a finding about an activation whose scale the biases behind it contradict.
+inline constexpr std::string_view kMovedScale = "moved_scale";
+/// After findSharedBiases() and what is told of ranges, which biases may tell more of.
+void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findImplementationDiffers(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findForms(const ComparePair& pair, std::vector<Finding>& found);

@@ -46,6 +46,8 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::RangeTooSmall, "", "Clipping at {0} tensors",
         "Recalibrate with data like these, or widen each range to what its data reach.", kFewestRanges },
     { Rule::RangeTooLarge, "", "{0} ranges are too large", "Narrow each range to what was observed.", kFewestRanges },
+    { Rule::RangeTooSmall, kMovedScale, "The scales at {0} tensors were changed after the biases were quantized", "" },
+    { Rule::RangeTooLarge, kMovedScale, "The scales at {0} tensors were changed after the biases were quantized", "" },
     { Rule::Outliers, "", "Outliers at {0} tensors",
         "Leave these nodes in float, or cut the outliers off with the percentile or mse calibrator." },
     { Rule::SymmetricOnSkewed, "", "Symmetric codes for one-sided values at {0} tensors", "" },
@@ -100,7 +102,7 @@ void blameInput(std::vector<Finding>& found)
     const Remedy change = input->change;
     const std::string remedy = input->remedy;
     for (Finding& f : found)
-        if (f.rule == Rule::RangeTooSmall) {
+        if (f.rule == Rule::RangeTooSmall && f.cause != kMovedScale) {
             f.cause = kByInput;
             f.change = change;
             f.remedy = remedy;

@@ -192,6 +192,9 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
         if (f.severity == Severity::Error) // or wrong codes
             return;
         told.insert(f.node);
+        if (f.cause == kMovedScale && f.activation) // what its readers make of it follows
+            for (const Use& use : pair.floatPlan->graph().value(c.activations[*f.activation].floatValue).uses)
+                told.insert(pair.floatPlan->graph().node(use.node).name);
     }
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];

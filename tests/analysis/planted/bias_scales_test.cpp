@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Scales of biases: what they tell of the activation that is multiplied, and whose they are where nodes share codes.
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
+
+#include <cmath>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kRows = 64, kWidth = 8;
+
+std::vector<int32_t> biasCodes(const std::vector<float>& bias, const std::vector<double>& scales)
+{
+    std::vector<int32_t> codes;
+    for (size_t i = 0; i < bias.size(); ++i)
+        codes.push_back(int32_t(std::lround(double(bias[i]) / scales[scales.size() == 1 ? 0 : i])));
+    return codes;
+}
+
+/// Of one row a channel.
+std::vector<float> scalesOf(const std::vector<float>& w, bool perChannel)
+{
+    std::vector<float> scales(perChannel ? size_t(kWidth) : 1, 1.f / 127);
+    for (size_t row = 0; perChannel && row < scales.size(); ++row) {
+        float most = 0;
+        for (size_t i = 0; i < size_t(kWidth); ++i)
+            most = std::max(most, std::fabs(w[row * size_t(kWidth) + i]));
+        scales[row] = most / 127;
+    }
+    return scales;
+}
+
+std::vector<int8_t> rowCodes(const std::vector<float>& w, const std::vector<float>& scales)
+{
+    std::vector<int8_t> codes;
+    for (size_t i = 0; i < w.size(); ++i)
+        codes.push_back(int8_t(std::lround(w[i] / scales[scales.size() == 1 ? 0 : i / size_t(kWidth)])));
+    return codes;
+}
+
+/// What is done to the scales of biased().
+struct Change {
+    float activation = 1; ///< the scale of "a" over that of its data
+    float first = 1, second = 1; ///< those of both biases over input x weight scale
+    bool perChannel = true;
+};
+
+/// x -> Neg -> a -> Gemm -> p, and a -> Gemm -> q; each with a bias.
+Prepared biased(bool codes, const Change& change = {})
+{
+    constexpr float kFitting = 2.f / 255; // data from -1 to 1
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).node("Neg", { "x" }, { "a" });
+    const float a = change.activation * kFitting;
+    if (codes)
+        m.qdq<uint8_t>("a", "a_dq", a, 128);
+    for (const bool second : { false, true }) {
+        const std::string tail = second ? "2" : "1";
+        const std::vector<float> w = uniform(size_t(kWidth * kWidth), second ? 6 : 5);
+        const std::vector<float> b = uniform(size_t(kWidth), second ? 8 : 7);
+        if (codes) {
+            const std::vector<float> scales = scalesOf(w, change.perChannel);
+            std::vector<double> products;
+            std::vector<float> stored;
+            for (const float scale : scales) {
+                products.push_back(double(scale) * a * (second ? change.second : change.first));
+                stored.push_back(float(products.back()));
+            }
+            m.weight("w" + tail, { kWidth, kWidth }, rowCodes(w, scales), scales);
+            m.constant("b" + tail + "_quantized", Tensor::of<int32_t>({ kWidth }, biasCodes(b, products)));
+            m.constant("b" + tail + "_scale",
+                change.perChannel ? Tensor::of<float>({ kWidth }, stored) : Tensor::scalar(stored[0]));
+            m.node("DequantizeLinear", { "b" + tail + "_quantized", "b" + tail + "_scale" }, { "b" + tail },
+                { { "axis", int64_t(0) } });
+        } else {
+            m.constant("w" + tail, Tensor::of<float>({ kWidth, kWidth }, w));
+            m.constant("b" + tail, Tensor::of<float>({ kWidth }, b));
+        }
+        m.node("Gemm", { codes ? "a_dq" : "a", "w" + tail, "b" + tail }, { second ? "q" : "p" },
+            { { "transB", int64_t(1) } });
+    }
+    return m.output("p").output("q").finish();
+}
+
+/// x and z, each times one weight, plus one bias, whose codes are stored once in the scale of the second product (or of
+/// the first).
+Prepared sharedBias(bool codes, float firstScale, float secondScale, bool inSecond)
+{
+    const std::vector<float> w = uniform(size_t(kWidth * kWidth), 5), b = uniform(size_t(kWidth), 7, 1, 4);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    m.constant("half", Tensor::scalar(0.5f)).node("Neg", { "x" }, { "a" }).node("Mul", { "x", "half" }, { "c" });
+    if (!codes) {
+        m.constant("w", Tensor::of<float>({ kWidth, kWidth }, w)).constant("b", Tensor::of<float>({ kWidth }, b));
+        m.node("Gemm", { "a", "w", "b" }, { "p" }, { { "transB", int64_t(1) } });
+        m.node("Gemm", { "c", "w", "b" }, { "q" }, { { "transB", int64_t(1) } });
+        return m.output("p").output("q").finish();
+    }
+    const std::vector<float> scale { 1.f / 127 };
+    const double stored = double(inSecond ? secondScale : firstScale) * scale[0];
+    m.constant("w_quantized", Tensor::of<int8_t>({ kWidth, kWidth }, rowCodes(w, scale)))
+        .constant("w_scale", Tensor::scalar(scale[0]))
+        .constant("w_zero_point", Tensor::scalar<int8_t>(0))
+        .constant("b_quantized", Tensor::of<int32_t>({ kWidth }, biasCodes(b, { stored })))
+        .constant("y_scale", Tensor::scalar(16.f / 255))
+        .constant("y_zero_point", Tensor::scalar<uint8_t>(128));
+    for (const bool second : { false, true }) {
+        const std::string in = second ? "c" : "a", out = second ? "q" : "p";
+        m.constant(in + "_scale", Tensor::scalar(second ? secondScale : firstScale))
+            .constant(in + "_zero_point", Tensor::scalar<uint8_t>(128))
+            .node("QuantizeLinear", { in, in + "_scale", in + "_zero_point" }, { in + "_quantized" });
+        m.node("QGemm",
+            { in + "_quantized", in + "_scale", in + "_zero_point", "w_quantized", "w_scale", "w_zero_point",
+                "b_quantized", "y_scale", "y_zero_point" },
+            { out + "_quantized" }, { { "transB", int64_t(1) } }, "com.microsoft");
+        m.node("DequantizeLinear", { out + "_quantized", "y_scale", "y_zero_point" }, { out });
+    }
+    return m.output("p").output("q").finish();
+}
+
+FixedData evenData() { return FixedData({ Tensor::of<float>({ kRows, kWidth }, uniform(size_t(kRows * kWidth), 3)) }); }
+
+const Finding* severeOf(const Comparison& c, Rule rule)
+{
+    const auto at = std::ranges::find_if(
+        c.findings, [&](const Finding& f) { return f.rule == rule && f.severity != Severity::Note; });
+    return at == c.findings.end() ? nullptr : &*at;
+}
+
+} // namespace
+
+class BiasScaleTests : public QObject {
+    Q_OBJECT
+private slots:
+    /// A factor between bias scales and input x weight scale, the same everywhere, tells of the activation's scale,
+    /// where its data do, too.
+    void movedScale_data()
+    {
+        QTest::addColumn<float>("activation");
+        QTest::addColumn<float>("first");
+        QTest::addColumn<float>("second");
+        QTest::addColumn<bool>("perChannel");
+        QTest::addColumn<int>("atActivation"); // a rule; -1: none
+        QTest::addColumn<int>("ofBias"); // places of wrong_bias_scale
+        const int small = int(Rule::RangeTooSmall), large = int(Rule::RangeTooLarge);
+        QTest::newRow("healthy") << 1.f << 1.f << 1.f << true << -1 << 0;
+        QTest::newRow("healthy, a scale a tensor") << 1.f << 1.f << 1.f << false << -1 << 0;
+        QTest::newRow("halved") << 0.5f << 2.f << 2.f << true << small << 0;
+        QTest::newRow("halved, a scale a tensor") << 0.5f << 2.f << 2.f << false << small << 0;
+        QTest::newRow("doubled") << 2.f << 0.5f << 0.5f << true << large << 0;
+        QTest::newRow("doubled, a scale a tensor") << 2.f << 0.5f << 0.5f << false << large << 0;
+        QTest::newRow("one bias has a scale of its own") << 1.f << 2.f << 1.f << true << -1 << 1;
+        QTest::newRow("both have, each another one") << 1.f << 2.f << 3.f << true << -1 << 2;
+        QTest::newRow("the activation has the right one") << 1.f << 2.f << 2.f << true << -1 << 2;
+        QTest::newRow("far from what the data ask for") << 1.f << 37.f << 37.f << false << -1 << 2;
+    }
+    void movedScale()
+    {
+        QFETCH(float, activation);
+        QFETCH(float, first);
+        QFETCH(float, second);
+        QFETCH(bool, perChannel);
+        QFETCH(int, atActivation);
+        QFETCH(int, ofBias);
+        const Comparison c
+            = compared(biased(false), biased(true, { activation, first, second, perChannel }), evenData());
+        const Finding* bias = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2(bool(bias) == (ofBias > 0), qPrintable(rulesOf(c)));
+        if (bias)
+            QCOMPARE(int(placesOf(*bias).size()), ofBias);
+        if (atActivation < 0) {
+            QVERIFY2(!severeOf(c, Rule::RangeTooSmall) && !severeOf(c, Rule::RangeTooLarge), qPrintable(rulesOf(c)));
+            return;
+        }
+        const Finding* f = severeOf(c, Rule(atActivation));
+        QVERIFY2(f && f->tensor == "a", qPrintable(rulesOf(c)));
+        QVERIFY2(f->summary.find("n_p and 1 more") != std::string::npos, f->summary.c_str());
+        QCOMPARE(int(f->change.kind), int(RemedyKind::SetRange));
+        constexpr double kOld = 2.0 / 255;
+        QVERIFY2(std::fabs(f->change.high - f->change.low - 255 * kOld) < kOld / 10, f->summary.c_str());
+    }
+
+    /// Codes that nodes share are in the scale in which they are the float model's bias.
+    void sharedCodes_data()
+    {
+        QTest::addColumn<float>("second");
+        QTest::addColumn<bool>("inSecond");
+        QTest::addColumn<QString>("blamed"); // node
+        QTest::addColumn<QString>("factor");
+        QTest::newRow("one scale") << 2.f / 255 << true << QString() << QString();
+        QTest::newRow("that of the last") << 1.f / 255 << true << "n_p"
+                                          << "adds 2 times";
+        QTest::newRow("that of the first") << 1.f / 255 << false << "n_q"
+                                           << "adds 0.5 times";
+    }
+    void sharedCodes()
+    {
+        QFETCH(float, second);
+        QFETCH(bool, inSecond);
+        QFETCH(QString, blamed);
+        QFETCH(QString, factor);
+        const float first = 2.f / 255;
+        const Comparison c = compared(
+            sharedBias(false, first, second, inSecond), sharedBias(true, first, second, inSecond), evenData());
+        const auto count = std::ranges::count(c.findings, Rule::WrongBiasScale, &Finding::rule);
+        QVERIFY2(count == (blamed.isEmpty() ? 0 : 1), qPrintable(rulesOf(c)));
+        if (count == 0)
+            return;
+        const Finding* f = findingOf(c, Rule::WrongBiasScale);
+        QCOMPARE(QString::fromStdString(f->node), blamed);
+        QCOMPARE(int(placesOf(*f).size()), 1);
+        QVERIFY2(QString::fromStdString(f->summary).contains(factor), f->summary.c_str());
+    }
+};
+
+QTEST_GUILESS_MAIN(BiasScaleTests)
+#include "bias_scales_test.moc"
