@@ -148,6 +148,23 @@ void pairsInARow(QdqNet& n, DType type, float first, int zero, float second, int
     n.output(n.qdq(*between ? "copy" : at, "y", type, second, otherZero));
 }
 
+/// Codes of 5 x 36 with a scale for each number along `axis`, turned before the product.
+void turnedWeight(QdqNet& n, int64_t axis, bool readTwice)
+{
+    const int64_t count = axis == 0 ? 5 : 36;
+    n.constant("w_q", n.codes({ 5, 36 }));
+    std::vector<float> scales;
+    for (int64_t i = 0; i < count; ++i)
+        scales.push_back(0.01f * float(1 + i % 4));
+    n.constant("w_s", Tensor::of<float>({ count }, scales));
+    n.constant("w_z", Tensor::of<int8_t>({ count }, std::vector<int8_t>(size_t(count), 0)));
+    n.node("DequantizeLinear", { "w_q", "w_s", "w_z" }, "w").attributes.set("axis", axis);
+    n.node("Transpose", { "w" }, "turned").attributes.set("perm", std::vector<int64_t> { 1, 0 });
+    n.output(n.op("MatMul", { n.qdq(n.input("x", { 3, 36 }), "a"), "turned" }, "p"));
+    if (readTwice)
+        n.output(n.op("MatMul", { "a", "turned" }, "again"));
+}
+
 const UnitCase kUnitCases[] = {
     { "conv", [](QdqNet& n) { convTo(n, kU8, kU8); }, "QLinearConv>y_q" },
     { "conv s8", [](QdqNet& n) { convTo(n, kS8, kS8); }, "QLinearConv>y_q" },
@@ -261,6 +278,9 @@ const UnitCase kUnitCases[] = {
     { "product", [](QdqNet& n) { product(n, kU8, true); }, "QLinearMatMul>y_q" },
     { "product to float", [](QdqNet& n) { product(n, kU8, false); }, "MatMulIntegerToFloat>p" },
     { "s8 product to float", [](QdqNet& n) { product(n, kS8, false); }, "MatMulIntegerToFloat>p" },
+    { "product, scales per row, turned", [](QdqNet& n) { turnedWeight(n, 0, false); }, "MatMulIntegerToFloat>p" },
+    { "product, scales per column, turned", [](QdqNet& n) { turnedWeight(n, 1, false); }, "" },
+    { "product, turned and read twice", [](QdqNet& n) { turnedWeight(n, 0, true); }, "" },
     { "product and addend", [](QdqNet& n) { addend(n, { 3 }, { 5 }); }, "QGemm>y_q" },
     { "product and addend, rank 3",
         [](QdqNet& n) {

@@ -314,6 +314,26 @@ DType QdqGraph::seenType(NodeId id) const
     return shifted(quantize, alone ? edges : 2);
 }
 
+std::optional<int64_t> QdqGraph::turnedAxis(const RealCodes& weight, ValueId real) const
+{
+    const Tensor* codes = constant(weight.codes);
+    if (!codes || uses(source(real)).size() != 1)
+        return std::nullopt;
+    const auto rank = static_cast<int64_t>(codes->rank());
+    int64_t axis = weight.axis < 0 ? weight.axis + rank : weight.axis;
+    for (const NodeId id : weight.moves) {
+        const Node& move = graph().node(id);
+        auto order = move.attributes.integers("perm");
+        for (int64_t i = rank; order.empty() && i-- > 0;)
+            order.push_back(i);
+        const auto to = std::ranges::find(order, axis);
+        if (move.opType != "Transpose" || static_cast<int64_t>(order.size()) != rank || to == order.end())
+            return std::nullopt;
+        axis = to - order.begin();
+    }
+    return axis;
+}
+
 std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
 {
     RealCodes r;
@@ -345,8 +365,12 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
     r.type = r.seen = codeType(m_lowered, r.codes);
     r.dequantize = by;
     r.axis = dq.attributes.integer("axis", 1);
-    if (!r.moves.empty() && !constantGrid(dq))
-        return std::nullopt;
+    if (!r.moves.empty() && !constantGrid(dq)) {
+        const auto axis = turnedAxis(r, real);
+        if (!axis)
+            return std::nullopt;
+        r.axis = *axis;
+    }
     if (constant(r.codes))
         return r;
     if (!r.moves.empty()) {

@@ -18,7 +18,7 @@ struct RealCodes {
     DType seen = DType::Undefined; ///< after the runtime's shift of int8 pairs to uint8
     std::vector<NodeId> moves; ///< movements between the DequantizeLinear and the value, first to last
     NodeId dequantize;
-    int64_t axis = 1; ///< of scales per channel
+    int64_t axis = 1; ///< of scales per channel, behind `moves`
 };
 
 /// Where the result of an operator becomes codes.
@@ -101,6 +101,8 @@ private:
     bool dequantizes(NodeId id) const;
     bool quantizes(NodeId id) const;
     bool movesCodes(const Node& node) const;
+    /// Where Transposes take the axis of a weight's scales, and one operator alone reads what they make.
+    std::optional<int64_t> turnedAxis(const RealCodes& weight, ValueId real) const;
     bool constantGrid(const Node& node) const;
     bool clipIsRedundant(const Node& clip, NodeId quantizer) const;
     /// Type of the codes of a pair after the shift; `edges`: readers of its DequantizeLinears.

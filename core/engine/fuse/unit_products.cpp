@@ -33,7 +33,7 @@ bool UnitBuilder::scalesFit(const Operand& o, int64_t channels, int64_t axis) co
     const Tensor* scale = constant(o.codes.scale);
     if (!o.codes.scale.valid() || (scale && scale->count() == 1))
         return true;
-    return scale && scale->rank() == 1 && scale->count() == channels && o.codes.axis == axis && o.codes.moves.empty();
+    return scale && scale->rank() == 1 && scale->count() == channels && o.codes.axis == axis;
 }
 
 PairSaturation UnitBuilder::saturation(const Operand& left, const Operand& right) const
