@@ -301,15 +301,18 @@ void IntegerTests::blamesTheSumsOfOperatorsOnCodes()
 void IntegerTests::risksOfProductsInFloat_data()
 {
     QTest::addColumn<int>("zero");
+    QTest::addColumn<bool>("turned");
     QTest::addColumn<bool>("told");
-    QTest::newRow("the quantizer stands for the Relu") << 0 << true;
-    QTest::newRow("a Relu keeps the product in float") << 10 << false;
+    QTest::newRow("the quantizer stands for the Relu") << 0 << false << true;
+    QTest::newRow("a Relu keeps the product in float") << 10 << false << false;
+    QTest::newRow("a turned weight") << 0 << true << true;
 }
 
 /// What ONNX Runtime multiplies as floats cannot saturate, whatever codes are around it.
 void IntegerTests::risksOfProductsInFloat()
 {
     QFETCH(int, zero);
+    QFETCH(bool, turned);
     QFETCH(bool, told);
     const auto model = [&](bool quantized) {
         SmallModel m(quantized ? "q" : "f");
@@ -320,9 +323,13 @@ void IntegerTests::risksOfProductsInFloat()
                 .node("Relu", { "m" }, { "y" })
                 .output("y")
                 .finish();
-        return m.qdq<uint8_t>("x", "x_dq", 1.0f, 0)
-            .weight("w", { 2, 2 }, { 127, 1, 127, 2 }, { 1.0f })
-            .node("MatMul", { "x_dq", "w" }, { "m" })
+        m.qdq<uint8_t>("x", "x_dq", 1.0f, 0);
+        if (turned)
+            m.weight("rows", { 2, 2 }, { 127, 127, 1, 2 }, { 1.0f, 1.0f })
+                .node("Transpose", { "rows" }, { "w" }, { { "perm", std::vector<int64_t> { 1, 0 } } });
+        else
+            m.weight("w", { 2, 2 }, { 127, 1, 127, 2 }, { 1.0f });
+        return m.node("MatMul", { "x_dq", "w" }, { "m" })
             .node("Relu", { "m" }, { "r" })
             .qdq<uint8_t>("r", "y", 300.0f, uint8_t(zero))
             .output("y")

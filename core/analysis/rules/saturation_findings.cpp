@@ -59,31 +59,59 @@ PairRisk riskOfMatrix(std::span<const int8_t> w, const Shape& shape, bool transp
     return risk;
 }
 
-PairRisk riskOf(const Node& node, const Tensor& weight)
+/// Stored codes, perhaps turned before the product.
+struct FixedFactor {
+    const Tensor* codes = nullptr;
+    bool turned = false;
+};
+
+PairRisk riskOf(const Node& node, const FixedFactor& weight)
 {
     const std::string type = floatOpType(node);
-    if (weight.dtype() != DType::Int8 || weight.rank() < 2)
+    const Tensor& codes = *weight.codes;
+    if (codes.dtype() != DType::Int8 || codes.rank() < 2)
         return {};
-    if (type == "Conv")
-        return riskOfConv(weight.data<int8_t>(), weight.shape());
-    const bool matrix = weight.rank() == 2 && (type == "MatMul" || type == "Gemm");
-    return matrix ? riskOfMatrix(weight.data<int8_t>(), weight.shape(), node.attributes.integer("transB", 0) != 0)
-                  : PairRisk {};
+    if (type == "Conv" && !weight.turned)
+        return riskOfConv(codes.data<int8_t>(), codes.shape());
+    const bool matrix = codes.rank() == 2 && (type == "MatMul" || type == "Gemm");
+    const bool byRows = (node.attributes.integer("transB", 0) != 0) != weight.turned;
+    return matrix ? riskOfMatrix(codes.data<int8_t>(), codes.shape(), byRows) : PairRisk {};
+}
+
+/// The matrix that a product reads by way of Transposes.
+FixedFactor turnedFactor(const ComparePair& pair, const Node& product)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    FixedFactor factor;
+    ValueId value = product.hasInput(1) ? product.inputs[1] : ValueId();
+    for (NodeId by; value.valid() && (by = graph.value(value).producer).valid() && graph.node(by).is("Transpose")
+         && graph.node(by).hasInput(0) && pair.quantPlan->constant(value)
+         && pair.quantPlan->constant(value)->rank() == 2;
+         value = graph.node(by).inputs[0]) {
+        const auto order = graph.node(by).attributes.integers("perm");
+        factor.turned ^= order.empty() || order[0] == 1;
+    }
+    const auto index = value.valid() ? pair.quantView->ofQuantized(value) : std::nullopt;
+    if (index && pair.quantView->quantizers()[*index].codes.valid())
+        factor.codes = pair.quantPlan->constant(pair.quantView->quantizers()[*index].codes);
+    return factor;
 }
 
 /// Activations of 8 bits times weights as int8.
-const Tensor* weightOf(const ComparePair& pair, const QuantUnit& unit)
+FixedFactor weightOf(const ComparePair& pair, const QuantUnit& unit)
 {
     const auto& quantizers = pair.quantView->quantizers();
-    const Tensor* weight = nullptr;
+    FixedFactor weight;
     bool bytes = false;
     for (const uint32_t in : unit.inputs) {
         const Quantizer& q = quantizers[in];
         if (q.role == QuantRole::Weight && q.codes.valid())
-            weight = pair.quantPlan->constant(q.codes);
+            weight.codes = pair.quantPlan->constant(q.codes);
         bytes = bytes || (q.role == QuantRole::Activation && dtypeBits(q.params.dtype) == 8);
     }
-    return bytes ? weight : nullptr;
+    if (bytes && !weight.codes)
+        weight = turnedFactor(pair, pair.quantPlan->graph().node(unit.node));
+    return bytes ? weight : FixedFactor {};
 }
 
 /// Which nodes add products of codes: operators on codes, and of the others those that ONNX Runtime makes such of.
@@ -119,9 +147,9 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
     const Graph& graph = pair.quantPlan->graph();
     CodeProducts products(*pair.quantPlan);
     for (const QuantUnit& unit : pair.quantView->units()) {
-        const Tensor* weight = weightOf(pair, unit);
+        const FixedFactor weight = weightOf(pair, unit);
         const Node& node = graph.node(unit.node);
-        const PairRisk risk = weight ? riskOf(node, *weight) : PairRisk {};
+        const PairRisk risk = weight.codes ? riskOf(node, weight) : PairRisk {};
         if (risk.risky == 0 || !products.contains(unit.node))
             continue;
         const double share = double(risk.risky) / double(risk.pairs);
