@@ -8,6 +8,7 @@
 #include "core/analysis/bypass/rounded_weights.h"
 #include "core/analysis/bypass/stored_weights.h"
 #include "core/analysis/bypass/twin_constants.h"
+#include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/analysis/rounding/relative_distance.h"
@@ -162,10 +163,13 @@ private:
             return (x.ok() ? y : x).issue();
         std::vector<double> found;
         for (size_t i = 0; i < values.size(); ++i) {
-            found.push_back(distanceBetween((*x)[i], (*y)[i], outputs));
+            RealsOfBoth both { toFloats((*x)[i]), toFloats((*y)[i]) };
+            if (const Shape& shape = (*x)[i].shape(); !outputs && !shape.empty())
+                blankMasked(*m_pair.floatPlan, values[i].shown, size_t(shape.back()), both.x, both.y);
+            found.push_back(distanceBetween(both, outputs));
             m_counts.push_back((*x)[i].count());
-            m_sameSize.push_back((*x)[i].count() == (*y)[i].count());
-            m_lost.push_back(lostBy((*x)[i], (*y)[i]));
+            m_sameSize.push_back(both.x.size() == both.y.size());
+            m_lost.push_back(lostBy(both));
         }
         return found;
     }

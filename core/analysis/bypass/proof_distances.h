@@ -28,12 +28,17 @@ inline size_t finiteCount(const std::vector<float>& x)
     return size_t(std::ranges::count_if(x, [](float v) { return std::isfinite(v); }));
 }
 
+/// One value in both files, of which what counts for nothing is zero in both.
+struct RealsOfBoth {
+    std::vector<float> x, y;
+};
+
 /// 0 for inner values of different sizes: not the same tensor to begin with.
-inline double distanceBetween(const Tensor& a, const Tensor& b, bool output)
+inline double distanceBetween(const RealsOfBoth& both, bool output)
 {
-    if (a.count() != b.count())
+    const auto& [x, y] = both;
+    if (x.size() != y.size())
         return output ? HUGE_VAL : 0;
-    const std::vector<float> x = toFloats(a), y = toFloats(b);
     const double distance = relativeDistance(x, y);
     if (std::isfinite(distance))
         return finiteCount(x) > 0 && finiteCount(y) == 0 ? HUGE_VAL : distance;
@@ -49,13 +54,11 @@ struct Lost {
     double largest = 0; ///< absolute
 };
 
-inline Lost lostBy(const Tensor& a, const Tensor& b)
+inline Lost lostBy(const RealsOfBoth& both)
 {
+    const auto& [x, y] = both;
     Lost lost;
-    if (a.count() != b.count())
-        return lost;
-    const std::vector<float> x = toFloats(a), y = toFloats(b);
-    for (size_t i = 0; i < x.size(); ++i)
+    for (size_t i = 0; x.size() == y.size() && i < x.size(); ++i)
         if (std::isfinite(x[i]) && !std::isfinite(y[i])) {
             ++lost.elements;
             lost.largest = std::max(lost.largest, std::fabs(double(x[i])));

@@ -47,12 +47,13 @@ public:
     }
 
 private:
-    /// Values without a partner that a node reads and that may be wrong.
+    /// Reals without a partner that a node reads and that may be wrong. Sizes do not part.
     std::vector<ValueId> unmatchedInputs(NodeId reader) const
     {
         std::vector<ValueId> found;
         for (const ValueId in : reader.valid() ? m_graph.node(reader).inputs : std::vector<ValueId> {})
-            if (in.valid() && isUnmatched(in) && !isKnown(in) && !isRight(in, reader))
+            if (in.valid() && isUnmatched(in) && isFloat(m_pair.floatPlan->facts().of(in).dtype) && !isKnown(in)
+                && !isRight(in, reader))
                 found.push_back(in);
         return found;
     }

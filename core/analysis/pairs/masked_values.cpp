@@ -70,7 +70,7 @@ bool isAddedToScores(const Plan& plan, ValueId value)
                 return false;
             if (node.is("Add") && isReadByRows(plan, node.outputs[0]))
                 added = true;
-            else if (use.slot == 0 && (movesElements(node) || node.is("Cast")))
+            else if (node.is("Add") || (use.slot == 0 && (movesElements(node) || node.is("Cast"))))
                 front.push_back(node.outputs[0]);
             else
                 return false;
@@ -86,6 +86,19 @@ ScoreRow::ScoreRow(std::span<const float> x, std::span<const float> y)
     , m_zeroX(largestOf(x) - kZeroDistance)
     , m_nothingY(largestOf(y) - float(kMaskedDistance))
 {
+}
+
+void blankMasked(const Plan& plan, ValueId value, size_t length, std::span<float> x, std::span<float> y)
+{
+    const bool rows = isReadByRows(plan, value);
+    if (length == 0 || x.size() != y.size() || x.size() % length != 0 || (!rows && !isAddedToScores(plan, value)))
+        return;
+    for (size_t row = 0; row < x.size(); row += length) {
+        const ScoreRow scores(x.subspan(row, length), y.subspan(row, length));
+        for (size_t i = row; i < row + length; ++i)
+            if (rows ? scores.isMasked(x[i], y[i]) : isMasking(x[i]) && isMasking(y[i]))
+                x[i] = y[i] = 0;
+    }
 }
 
 std::vector<NodeId> softmaxReaders(const Graph& graph, ValueId value)

@@ -26,7 +26,8 @@ std::optional<double> lowestUnmasked(const Histogram& scores);
 /// rows of it.
 bool isReadByRows(const Plan& plan, ValueId value);
 
-/// Whether a value is only added to scores that Softmax nodes read by rows: a mask.
+/// Whether a value is only added to scores that Softmax nodes read by rows, perhaps with other masks and biases before:
+/// a mask.
 bool isAddedToScores(const Plan& plan, ValueId value);
 
 /// An element of such a mask that lets no score through, however low these are. -1e4, -65504 and -3.4e38 do the same.
@@ -44,5 +45,9 @@ private:
     bool m_whole;
     float m_zeroX, m_nothingY; ///< scores below these
 };
+
+/// Zero in both in place of what makes no score in either, where `value` of the float model is a mask or scores that
+/// Softmax nodes read by rows. `length`: of its last axis.
+void blankMasked(const Plan& plan, ValueId value, size_t length, std::span<float> x, std::span<float> y);
 
 } // namespace qs

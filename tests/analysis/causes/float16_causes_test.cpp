@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/params/weights.h"
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
+
+/// What float16 does to masks, to large and small numbers, and where files part beside it.
+namespace {
+
+using namespace qs;
+using namespace qs::test;
+
+constexpr int64_t kRows = 4, kLength = 8, kColumns = 70;
+constexpr int64_t kToFloat32 = 1, kToFloat16 = 10;
+constexpr float kLowest = -3.4e38f, kLowestHalf = -65504;
+
+Comparison provedOn(const Prepared& f, const Prepared& q, const DataSource& data)
+{
+    CompareOptions options;
+    options.prove = true;
+    auto result = compareModels(pairOf(f, q), data, options, {});
+    if (!result.ok())
+        qFatal("%s", issueText(result.issue()).c_str());
+    return std::move(result).value();
+}
+
+struct Masked {
+    bool half = false;
+    bool squares = false; ///< behind the attention, in place of an Elu
+    float factor = 1; ///< behind that
+    bool bias = false; ///< the mask is added to a bias before
+};
+
+/// Where x is below -0.5, nothing comes through a Softmax. x -> + mask -> Softmax -> MatMul -> Elu -> Mul -> Mul -> y
+Prepared masked(const Masked& o)
+{
+    const auto type = o.half ? DType::Float16 : DType::Float32;
+    const auto real = [&](const Shape& shape, const std::vector<float>& v) { return realTensor(type, shape, v); };
+    SmallModel m(o.half ? "half" : "whole");
+    m.input("x", { kRows, kLength }).constant("edge", Tensor::scalar(-0.5f));
+    m.constant("none", real({}, { 0 })).constant("far", real({}, { o.half ? kLowestHalf : kLowest }));
+    m.constant("v", real({ kLength, kColumns }, uniform(size_t(kLength * kColumns), 3, -8, 8)));
+    m.constant("bias", real({ kLength }, uniform(size_t(kLength), 4)));
+    m.constant("factor", real({}, { o.factor })).constant("back", real({}, { 1 / o.factor }));
+    m.node("Less", { "x", "edge" }, { "hidden" }).node("Where", { "hidden", "far", "none" }, { "mask" });
+    if (o.bias)
+        m.node("Add", { "mask", "bias" }, { "added" });
+    if (o.half)
+        m.node("Cast", { "x" }, { "xh" }, { { "to", kToFloat16 } });
+    m.node("Add", { o.half ? "xh" : "x", o.bias ? "added" : "mask" }, { "s" }).node("Softmax", { "s" }, { "p" });
+    m.node("MatMul", { "p", "v" }, { "t" });
+    if (o.squares)
+        m.node("Mul", { "t", "t" }, { "e" });
+    else
+        m.node("Elu", { "t" }, { "e" });
+    m.node("Mul", { "e", "factor" }, { "large" }).node("Mul", { "large", "back" }, { o.half ? "yh" : "y" });
+    if (o.half)
+        m.node("Cast", { "yh" }, { "y" }, { { "to", kToFloat32 } });
+    return m.output("y").finish();
+}
+
+const FixedData kMaskedData({ Tensor::of<float>({ kRows, kLength }, uniform(kRows* kLength, 11)) });
+
+/// x -> Elu -> y, in one file by way of a shape.
+Prepared reshaped(bool byShape, float alpha)
+{
+    SmallModel m("r");
+    m.input("x", { kRows, kLength });
+    if (!byShape)
+        return m.node("Elu", { "x" }, { "r" }, { { "alpha", alpha } })
+            .node("Neg", { "r" }, { "y" })
+            .output("y")
+            .finish();
+    m.constant("rest", Tensor::of<int64_t>({ 1 }, { -1 })).constant("first", Tensor::of<int64_t>({ 1 }, { 0 }));
+    m.node("Shape", { "x" }, { "shape" }).node("Gather", { "shape", "first" }, { "rows" });
+    m.node("Concat", { "rows", "rest" }, { "sizes" }, { { "axis", int64_t(0) } });
+    m.node("Mul", { "x", "x" }, { "square" }).node("Sub", { "square", "x" }, { "off" });
+    m.node("Add", { "off", "x" }, { "a" }).node("Reshape", { "a", "sizes" }, { "r" });
+    return m.node("Neg", { "r" }, { "y" }).output("y").finish();
+}
+
+} // namespace
+Q_DECLARE_METATYPE(Masked)
+
+class Float16CausesTest : public QObject {
+    Q_OBJECT
+private slots:
+    void masks_data()
+    {
+        QTest::addColumn<Masked>("other");
+        QTest::addColumn<QString>("place"); // empty: the files are the same
+        QTest::addColumn<bool>("overflows");
+        QTest::newRow("the mask alone") << Masked { .half = true } << QString() << false;
+        QTest::newRow("another function behind it") << Masked { .half = true, .squares = true } << "e" << false;
+        QTest::newRow("the mask is added to a bias")
+            << Masked { .half = true, .squares = true, .bias = true } << "e" << false;
+        QTest::newRow("numbers overflow behind it") << Masked { .half = true, .factor = 6e4f } << "large" << true;
+    }
+    /// The lowest numbers of two types mask alike: files do not part there.
+    void masks()
+    {
+        QFETCH(Masked, other);
+        QFETCH(QString, place);
+        QFETCH(bool, overflows);
+        const Masked own { .factor = other.factor, .bias = other.bias };
+        const Comparison c = provedOn(masked(own), masked(other), kMaskedData);
+        const Finding* f = findingOf(c, overflows ? Rule::ValueOverflows : Rule::ModelsDiffer);
+        QVERIFY2((f != nullptr) == !place.isEmpty(), qPrintable(rulesOf(c)));
+        if (f)
+            QCOMPARE(QString::fromStdString(f->tensor), place);
+    }
+
+    void shapesDoNotPart_data()
+    {
+        QTest::addColumn<float>("alpha");
+        QTest::newRow("another function") << 0.3f;
+    }
+    void shapesDoNotPart()
+    {
+        QFETCH(float, alpha);
+        const Comparison c = provedOn(reshaped(true, alpha), reshaped(false, alpha), kMaskedData);
+        const Finding* f = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2(f, qPrintable(rulesOf(c)));
+        QCOMPARE(QString::fromStdString(f->tensor), QStringLiteral("a"));
+    }
+};
+
+QTEST_GUILESS_MAIN(Float16CausesTest)
+#include "float16_causes_test.moc"
