@@ -44,6 +44,13 @@ bool tellsMore(const NetworkDistance& a, const NetworkDistance& b)
     return rank(a) > rank(b);
 }
 
+/// A sample on which rounding hides everything tells nothing where another one tells something, unless more is between
+/// the files there than rounding is seen to make.
+bool tellsMoreOfSamples(const NetworkDistance& a, const NetworkDistance& b)
+{
+    return a.hiddenByRounding() != b.hiddenByRounding() ? b.hiddenByRounding() : tellsMore(a, b);
+}
+
 /// Compares two networks on one sample after the other.
 class NetworkComparer {
 public:
@@ -68,7 +75,7 @@ public:
             auto found = compare(sample);
             if (!found.ok() && (!told || m_work.cancel.cancelled()))
                 return found;
-            if (found.ok() && (!told || tellsMore(*found, *told)))
+            if (found.ok() && (!told || tellsMoreOfSamples(*found, *told)))
                 told = std::move(found).value();
             if (told->apart() && !told->overflow)
                 break;
@@ -124,7 +131,7 @@ private:
         const Result<std::vector<double>>& all, const NetworkDistance& output, double least = 0) const
     {
         const double rounding = std::max(output.explained.value_or(output.tolerance), m_room),
-                     many = std::clamp(kMargin * rounding, kSameNetwork, output.tolerance);
+                     many = std::clamp(kProofMargin * rounding, kSameNetwork, output.tolerance);
         for (size_t i = 0; all.ok() && i < all->size(); ++i)
             if ((*all)[i] > std::max(m_counts[i] < kFew ? output.tolerance : many, least))
                 return ValueDistance { values[i].shown, (*all)[i] };
@@ -186,7 +193,7 @@ private:
                 continue;
             NetworkDistance here;
             here.worstOutput = { outputs[i].shown, apart[i] };
-            const double margin = m_counts[i] < kFew ? kMarginOfFew : kMargin;
+            const double margin = m_counts[i] < kFew ? kMarginOfFew : kProofMargin;
             here.tolerance = std::max(kSameNetwork, margin * m_room);
             if (!m_explained.empty()) {
                 here.explained = m_explained[i];
@@ -221,7 +228,7 @@ NetworkDistance offByRounding(
 {
     NetworkDistance here;
     here.worstOutput = { output, x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL };
-    const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kMargin;
+    const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kProofMargin;
     here.tolerance = std::max(kSameNetwork, y.size() == z.size() ? margin * relativeDistance(y, z) : 0);
     return here;
 }
@@ -536,7 +543,7 @@ private:
                 return;
             NetworkDistance distance = *found;
             distance.explained = explained->worstOutput.distance;
-            distance.tolerance = std::max(kSameNetwork, kMargin * *distance.explained);
+            distance.tolerance = std::max(kSameNetwork, kProofMargin * *distance.explained);
             distance.firstApart.reset();
             distance.hidden = false;
             if (!distance.same() || distance.overflow)

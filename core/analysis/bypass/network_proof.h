@@ -33,6 +33,9 @@ struct ValueOverflow {
 /// by so many times their own rounding.
 inline constexpr double kWidestProof = 0.05, kWidestOfCoarse = 6;
 
+/// How many times what rounding explained in a few runs it may be in another one.
+inline constexpr double kProofMargin = 3;
+
 /// How far the two files are apart without their quantizers, on the sample that tells most.
 struct NetworkDistance {
     /// The one that is furthest beyond its tolerance; of states that are handed on only where no result is beyond.
@@ -47,6 +50,8 @@ struct NetworkDistance {
     /// The distance is the share of whole numbers that are others, though both files make them from the same reals.
     bool counted = false;
     uint64_t sample = 0; ///< number of the sample among all
+    /// That, and no more is between the files than a few runs with rounding made.
+    bool hiddenByRounding() const { return hidden && worstOutput.distance <= tolerance / kProofMargin; }
     bool apart() const { return worstOutput.distance > tolerance; }
     bool same() const { return !apart() && !hidden; }
     double beyond() const { return worstOutput.distance / tolerance; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/tensor/convert.h"
 
@@ -16,8 +17,8 @@
 /// How far one value of two files is apart.
 namespace qs {
 
-/// How many times what rounding explained in a few runs it may be in another one: errors of few elements spread wide.
-inline constexpr double kMargin = 3, kMarginOfFew = 6;
+/// Errors of few elements spread wide.
+inline constexpr double kMarginOfFew = 2 * kProofMargin;
 inline constexpr int64_t kFew = 64;
 
 /// A value that is zero in one file may be so small in the other, by its root mean square.

@@ -16,6 +16,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kTriedForFlat = 8;
+constexpr size_t kMostOthers = 3; ///< where rounding hides everything on those that were chosen
 constexpr size_t kMaskNumbers = 4; ///< an input of more numbers is no mask, type or size
 
 /// Share of each number in an input; empty where it holds more than a mask does.
@@ -51,6 +52,23 @@ public:
         , m_each(std::max<size_t>(feeds > 0 ? measured.samples / feeds : 1, 1))
         , m_feed(feed)
     {
+    }
+
+    /// Those of the least error that `taken` does not have.
+    Result<std::vector<ProofSample>> others(const std::vector<ProofSample>& taken)
+    {
+        std::vector<std::pair<double, size_t>> byError;
+        for (size_t index = 0; index < m_feeds; ++index)
+            byError.emplace_back(errorAt(index), index);
+        std::ranges::sort(byError);
+        for (const auto& [error, index] : byError) {
+            if (m_samples.size() == kMostOthers)
+                break;
+            QS_TRY(Feed feed, m_feed(index));
+            if (std::ranges::find(taken, feed.firstSample, &ProofSample::number) == taken.end())
+                add(index, std::move(feed));
+        }
+        return std::move(m_samples);
     }
 
     Result<std::vector<ProofSample>> choose()
@@ -194,6 +212,17 @@ Result<std::vector<ProofSample>> proofSamples(
     return SampleChooser(measured, feeds, feed).choose();
 }
 
+namespace {
+
+/// Rounding hides what else differs on all of the samples, and explains all that does.
+bool isHiddenByRounding(const NetworkProof& proof)
+{
+    const auto& own = proof.withFloatWeights;
+    return !proof.same() && own && own->hiddenByRounding();
+}
+
+} // namespace
+
 Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t feeds,
     const std::function<Result<Feed>(size_t)>& feed, Measured& measured, const WorkContext& work)
 {
@@ -201,6 +230,16 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     for (ProofSample& sample : samples)
         sample.inputs = before.inputs(sample.inputs);
     NetworkProof proof = proveNetwork(pair, samples, work);
+    if (isHiddenByRounding(proof)) {
+        QS_TRY(std::vector<ProofSample> others, SampleChooser(measured, feeds, feed).others(samples));
+        for (ProofSample& sample : others)
+            sample.inputs = before.inputs(sample.inputs);
+        NetworkProof again = others.empty() ? proof : proveNetwork(pair, others, work);
+        if (again.same() || (again.withFloatWeights && again.withFloatWeights->apart())) {
+            proof = std::move(again);
+            samples = std::move(others);
+        }
+    }
     proveBehindPast(pair, samples, work, proof);
     if (!pair.quantizedReference)
         measureChangedFunctions(pair, samples, work, proof);

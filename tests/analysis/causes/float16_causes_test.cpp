@@ -78,6 +78,38 @@ Prepared reshaped(bool byShape, float alpha)
     return m.node("Neg", { "r" }, { "y" }).output("y").finish();
 }
 
+/// A sum of products, one number.
+Prepared oneNumber(bool half, float alpha)
+{
+    const auto type = half ? DType::Float16 : DType::Float32;
+    SmallModel m(half ? "half" : "whole");
+    m.input("x", { 1, kLength }).constant("w", realTensor(type, { kLength, 1 }, uniform(size_t(kLength), 6)));
+    if (half)
+        m.node("Cast", { "x" }, { "xh" }, { { "to", kToFloat16 } });
+    m.node("Elu", { half ? "xh" : "x" }, { "e" }, { { "alpha", alpha } });
+    m.node("MatMul", { "e", "w" }, { half ? "yh" : "y" });
+    if (half)
+        m.node("Cast", { "yh" }, { "y" }, { { "to", kToFloat32 } });
+    return m.output("y").finish();
+}
+
+/// Positive numbers of which one makes the sum as good as zero where `cancels`.
+Tensor summed(uint32_t seed, bool cancels)
+{
+    const std::vector<float> w = uniform(size_t(kLength), 6);
+    std::vector<float> x = uniform(size_t(kLength), seed, 0.5f, 1);
+    size_t last = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+        if (std::abs(w[i]) > std::abs(w[last]))
+            last = i;
+    double sum = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+        sum += i == last ? 0 : double(w[i]) * x[i];
+    if (cancels)
+        x[last] = float((1e-4 - sum) / w[last]);
+    return Tensor::of<float>({ 1, kLength }, x);
+}
+
 } // namespace
 Q_DECLARE_METATYPE(Masked)
 
@@ -121,6 +153,37 @@ private slots:
         const Finding* f = findingOf(c, Rule::ModelsDiffer);
         QVERIFY2(f, qPrintable(rulesOf(c)));
         QCOMPARE(QString::fromStdString(f->tensor), QStringLiteral("a"));
+    }
+
+    void samplesThatHide_data()
+    {
+        QTest::addColumn<int>("at");
+        QTest::addColumn<float>("alpha");
+        QTest::addColumn<bool>("same");
+        QTest::newRow("none, same") << -1 << 1.f << true;
+        QTest::newRow("the first, same") << 0 << 1.f << true;
+        QTest::newRow("the third, same") << 2 << 1.f << true;
+        QTest::newRow("the third, other") << 2 << 0.1f << false;
+    }
+    /// A sum that is nearly zero tells nothing of rounding, where others do.
+    void samplesThatHide()
+    {
+        QFETCH(int, at);
+        QFETCH(float, alpha);
+        QFETCH(bool, same);
+        std::vector<Tensor> samples;
+        for (int i = 0; i < 4; ++i) {
+            Tensor sample = summed(uint32_t(20 + i), i == at);
+            if (!same) {
+                std::vector<float> x(sample.data<float>().begin(), sample.data<float>().end());
+                x[1] = -1;
+                sample = Tensor::of<float>({ 1, kLength }, x);
+            }
+            samples.push_back(sample);
+        }
+        const Comparison c = provedOn(oneNumber(false, 1), oneNumber(true, alpha), FixedData(samples));
+        QVERIFY2(c.network && c.network->known(), c.network ? c.network->reason.c_str() : "");
+        QCOMPARE(c.network->same(), same);
     }
 };
 
