@@ -90,6 +90,8 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "quantizers", "quantizers" },
     { "samples", "samples" },
     { "scale", "scale" },
+    { "weight_distance", "rounding of the weight" },
+    { "below_normal", "numbers too small" },
     { "broken_scales", "scales that are none" },
     { "share_beyond", "beyond the bounds" },
     { "steps", "error in steps" },

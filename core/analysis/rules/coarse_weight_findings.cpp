@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/output_row.h"
 #include "core/analysis/rows/range_use.h"
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
+#include "core/tensor/convert.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 
 /// Weights whose own rounding makes most of the error at their node.
@@ -344,6 +347,82 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
         found.push_back(std::move(f));
     }
     findCostlyWeights(c, around, found);
+}
+
+namespace {
+
+constexpr double kLeastNormal = 0x1p-14; ///< of float16: smaller numbers have fewer bits
+constexpr double kBelowAtLeast = 0.5; ///< of the elements that are not zero
+constexpr double kCoarseRounding = 0.01; ///< twenty times what rounding normal numbers makes
+constexpr double kOwnPart = 0.5; ///< of the noise behind the weight, in amplitude
+
+/// Of the elements that are not zero.
+double shareBelowNormal(const Plan& plan, const std::string& name)
+{
+    const ValueId id = plan.graph().findValue(name);
+    const Tensor* const weight = id.valid() ? plan.constant(id) : nullptr;
+    size_t below = 0, all = 0;
+    for (const float v : weight ? toFloats(*weight) : std::vector<float>()) {
+        all += v != 0;
+        below += v != 0 && std::fabs(v) < kLeastNormal;
+    }
+    return all > 0 ? double(below) / double(all) : 0;
+}
+
+/// Noise over signal in amplitude; nothing where the value is not compared.
+std::optional<double> noiseOf(const Comparison& c, const RowOfValue& rows, ValueId value)
+{
+    const auto row = rows.find(value);
+    if (!row || c.activations[*row].accumulated.exact)
+        return row ? std::optional(0.0) : std::nullopt;
+    const Number& db = c.activations[*row].accumulated.sqnrDb;
+    return db ? std::optional(std::pow(10.0, -*db / 20)) : std::nullopt;
+}
+
+Finding underflowFinding(const WeightRounding& r, double share, double noise, double before)
+{
+    const auto db = [](double amplitude) {
+        return amplitude > 0 ? fmt::format("{:.1f} dB", -20 * std::log10(amplitude)) : std::string("no difference");
+    };
+    Finding f = makeFinding(Rule::WeightsDiffer, r.node);
+    f.cause = "underflow";
+    f.node = r.node;
+    f.tensor = r.name;
+    f.title = fmt::format("The weight of {} is too small for float16", r.node);
+    f.summary = fmt::format("{} of the numbers of {} lie below 6.1e-05, where float16 has fewer bits the smaller they "
+                            "are: rounded to it they are {:.2g} of their size off. What {} makes stands at {}, what it "
+                            "reads at {}.",
+        percentText(share), r.name, r.distance, r.node, db(noise), db(before));
+    f.evidence = { evidence("weight_distance", r.distance), evidence("below_normal", share) };
+    f.remedy = fmt::format("Leave {} in float32, use bfloat16, or scale this weight up and the values down again "
+                           "behind it.",
+        r.node);
+    f.rank = noise * noise;
+    return f;
+}
+
+} // namespace
+
+void findUnderflow(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    if (!c.network)
+        return;
+    const Graph& graph = pair.floatPlan->graph();
+    const RowOfValue rows(c.activations);
+    for (const WeightRounding& r : c.network->step.roundings) {
+        const ValueId weight = graph.findValue(r.name);
+        if (r.precision != Precision::Float16 || !(r.distance > kCoarseRounding) || !weight.valid()
+            || graph.value(weight).uses.empty())
+            continue;
+        const Node& node = graph.node(graph.value(weight).uses[0].node);
+        const auto noise = node.hasOutput(0) ? noiseOf(c, rows, node.outputs[0]) : std::nullopt;
+        double before = 0;
+        for (const ValueId in : node.inputs)
+            before = std::max(before, noiseOf(c, rows, in).value_or(0));
+        const double share = shareBelowNormal(*pair.floatPlan, r.name);
+        if (noise && *noise > kOwnPart * r.distance && before < kOwnPart * *noise && share >= kBelowAtLeast)
+            found.push_back(underflowFinding(r, share, *noise, before));
+    }
 }
 
 } // namespace qs

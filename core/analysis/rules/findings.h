@@ -17,6 +17,8 @@ void fillFindings(const ComparePair& pair, Comparison& result);
 /// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
 /// rule. Those that look at `found` come after the ones they look for.
 void findLostActivations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Weights that lie below the numbers that float16 holds well; before what is told of the network.
+void findUnderflow(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

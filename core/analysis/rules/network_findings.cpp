@@ -404,13 +404,13 @@ void sayOtherFunctions(const Comparison& c, size_t before, std::vector<Finding>&
 }
 
 /// Nothing is proved: more than a note where the output is spoiled and nothing says by what.
-Finding notShown(const Comparison& c)
+Finding notShown(const Comparison& c, bool causeTold)
 {
     const NetworkVerdict& verdict = *c.network;
     const OutputRow* const worst = worstOutput(c.outputs);
     const double db = worst && !worst->similarity.exact ? worst->similarity.sqnrDb.value_or(kUntestedDb) : kUntestedDb;
     Finding f = makeFinding(Rule::ModelsDiffer);
-    f.severity = verdict.untested && db < kUntestedDb ? Severity::Warning : Severity::Note;
+    f.severity = verdict.untested && db < kUntestedDb && !causeTold ? Severity::Warning : Severity::Note;
     f.title = "Not shown to be one network";
     f.summary = "Whether the quantized file, without its quantizers, computes the float model could not be tested: "
         + verdict.reason + ".";
@@ -531,7 +531,8 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     if (!c.network->known() && c.network->distance.overflow) {
         findOverflow(pair, c, found);
     } else if (!c.network->known()) {
-        found.push_back(notShown(c));
+        found.push_back(
+            notShown(c, std::ranges::find(found, "underflow", &Finding::cause) != found.end())); // see findUnderflow()
     } else if (c.network->otherConstants) {
         findOtherConstants(c, found);
     } else if (!c.network->same()) {

@@ -78,6 +78,24 @@ Prepared reshaped(bool byShape, float alpha)
     return m.node("Neg", { "r" }, { "y" }).output("y").finish();
 }
 
+/// x -> MatMul -> Mul -> y; the weight is so small, and the factor undoes it.
+Prepared shrunk(bool half, float size)
+{
+    const auto type = half ? DType::Float16 : DType::Float32;
+    std::vector<float> w = uniform(size_t(kLength * kColumns), 5);
+    for (float& v : w)
+        v *= size;
+    SmallModel m(half ? "half" : "whole");
+    m.input("x", { kRows, kLength }).constant("w", realTensor(type, { kLength, kColumns }, w));
+    m.constant("back", realTensor(type, {}, std::vector<float> { std::min(1 / size, 60000.f) }));
+    if (half)
+        m.node("Cast", { "x" }, { "xh" }, { { "to", kToFloat16 } });
+    m.node("MatMul", { half ? "xh" : "x", "w" }, { "m" }).node("Mul", { "m", "back" }, { half ? "yh" : "y" });
+    if (half)
+        m.node("Cast", { "yh" }, { "y" }, { { "to", kToFloat32 } });
+    return m.output("y").finish();
+}
+
 /// A sum of products, one number.
 Prepared oneNumber(bool half, float alpha)
 {
@@ -153,6 +171,28 @@ private slots:
         const Finding* f = findingOf(c, Rule::ModelsDiffer);
         QVERIFY2(f, qPrintable(rulesOf(c)));
         QCOMPARE(QString::fromStdString(f->tensor), QStringLiteral("a"));
+    }
+
+    void smallWeights_data()
+    {
+        QTest::addColumn<float>("size");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("normal numbers") << 1.f << false;
+        QTest::newRow("small, but normal") << 1e-3f << false;
+        QTest::newRow("below the normal numbers") << 2e-6f << true;
+    }
+    void smallWeights()
+    {
+        QFETCH(float, size);
+        QFETCH(bool, told);
+        const Comparison c = provedOn(shrunk(false, size), shrunk(true, size), kMaskedData);
+        const auto f = std::ranges::find(c.findings, "underflow", &Finding::cause);
+        QVERIFY2((f != c.findings.end()) == told, qPrintable(rulesOf(c)));
+        if (told) {
+            QCOMPARE(f->rule, Rule::WeightsDiffer);
+            QCOMPARE(f->node, std::string("n_m"));
+            QCOMPARE(f->tensor, std::string("w"));
+        }
     }
 
     void samplesThatHide_data()
