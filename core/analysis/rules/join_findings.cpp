@@ -213,6 +213,52 @@ void findBrokenScales(const Comparison& c, std::vector<Finding>& found)
     }
 }
 
+namespace {
+
+/// Quantizers of activations that no row is about: those of tensors that the float file does not have.
+std::vector<const Quantizer*> unpairedQuantizers(const ComparePair& pair, const Comparison& c)
+{
+    std::set<size_t> told;
+    for (const ActivationRow& row : c.activations)
+        if (row.quantizer)
+            told.insert(*row.quantizer);
+    std::vector<const Quantizer*> found;
+    const auto& all = pair.quantView->quantizers();
+    for (size_t i = 0; i < all.size(); ++i)
+        if (all[i].role == QuantRole::Activation && !told.contains(i)
+            && !(all[i].codes.valid() && pair.quantPlan->constant(all[i].codes)))
+            found.push_back(&all[i]);
+    return found;
+}
+
+/// Such a range is told of by the quantized file alone.
+void findUnpairedExtremes(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    for (const Quantizer* q : unpairedQuantizers(pair, c)) {
+        const ValueId value = q->real.valid() ? q->real : q->codes;
+        const bool wide = q->params.scale.size() == 1 && isInteger(q->params.dtype)
+            && double(q->params.scale[0]) * 255 >= kExtreme && !isBroken(q->params.scale[0]);
+        if (!wide || !value.valid() || pair.quantPlan->constant(value))
+            continue;
+        const double scale = q->params.scale[0];
+        const NodeId producer = graph.value(value).producer;
+        Finding f = makeFinding(Rule::ExtremeConstant);
+        f.tensor = graph.value(value).name;
+        f.node = producer.valid() ? graph.node(producer).name : std::string();
+        f.title = ruleTitle(f.rule, f.tensor);
+        f.summary = fmt::format("Its range reaches from {:.3g} to {:.3g}, so that one step is {:.3g}: everything else "
+                                "becomes zero. The float file has no such tensor.",
+            q->params.low(), q->params.high(), scale);
+        f.evidence = { evidence("scale", scale), evidence("range_low", q->params.low()),
+            evidence("range_high", q->params.high()) };
+        f.rank = 1e6;
+        found.push_back(std::move(f));
+    }
+}
+
+} // namespace
+
 void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const RowOfValue rows(c.activations);
@@ -248,6 +294,7 @@ void findExtremeConstants(const ComparePair& pair, const Comparison& c, std::vec
         const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
         finish(weightFinding(c, i, Rule::ExtremeConstant), largest, { -most, most }, false);
     }
+    findUnpairedExtremes(pair, c, found);
 }
 
 namespace {
@@ -273,7 +320,10 @@ struct Neighbourhood {
         const Graph& graph = plan.graph();
         std::vector<ValueId> front { from };
         values.insert(from);
+        std::set<NodeId> crossed;
         const auto cross = [&](NodeId id) {
+            if (!crossed.insert(id).second)
+                return;
             const Node& node = graph.node(id);
             if (const Tensor* weight = largestWeight(plan, node)) {
                 weights.emplace(id, weight);

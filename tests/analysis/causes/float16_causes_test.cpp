@@ -128,6 +128,22 @@ Tensor summed(uint32_t seed, bool cancels)
     return Tensor::of<float>({ 1, kLength }, x);
 }
 
+/// A mask with a range of its own in the quantized file, that the float model does without.
+Prepared selected(bool codes, float low)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kLength }).constant("edge", Tensor::scalar(-0.5f)).constant("low", Tensor::scalar(low));
+    m.constant("none", Tensor::scalar(0.f)).node("Less", { "x", "edge" }, { "hidden" });
+    if (codes) {
+        m.node("Where", { "hidden", "low", "none" }, { "penalty" })
+            .qdq<uint8_t>("penalty", "penalty_dq", -low / 255, 255);
+        m.node("Add", { "x", "penalty_dq" }, { "s" });
+    } else {
+        m.node("Where", { "hidden", "low", "x" }, { "s" });
+    }
+    return m.node("Softmax", { "s" }, { "p" }).node("Neg", { "p" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 Q_DECLARE_METATYPE(Masked)
 
@@ -224,6 +240,25 @@ private slots:
         const Comparison c = provedOn(oneNumber(false, 1), oneNumber(true, alpha), FixedData(samples));
         QVERIFY2(c.network && c.network->known(), c.network ? c.network->reason.c_str() : "");
         QCOMPARE(c.network->same(), same);
+    }
+
+    void extremesWithoutPartner_data()
+    {
+        QTest::addColumn<float>("low");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("-20") << -20.f << false;
+        QTest::newRow("-1e9") << -1e9f << true;
+        QTest::newRow("-3.4e38") << kLowest << true;
+    }
+    void extremesWithoutPartner()
+    {
+        QFETCH(float, low);
+        QFETCH(bool, told);
+        const Comparison c = provedOn(selected(false, low), selected(true, low), kMaskedData);
+        const Finding* f = findingOf(c, Rule::ExtremeConstant);
+        QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
+        if (f)
+            QCOMPARE(QString::fromStdString(f->tensor), QStringLiteral("penalty"));
     }
 };
 
