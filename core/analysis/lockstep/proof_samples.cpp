@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/decode/past_sample.h"
 #include "core/analysis/lockstep/changed_functions.h"
+#include "core/analysis/lockstep/fused_settings.h"
 #include "core/analysis/lockstep/rounded_by_output.h"
 #include "core/tensor/convert.h"
 
@@ -249,6 +250,8 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
         proof.exchanged = exchangedEnds(pair, samples.front(), work);
     if (!pair.quantizedReference)
         measureRoundedByOutput(pair, samples, work, proof);
+    if (!pair.quantizedReference && proof.exchanged.empty())
+        findFusedSetting(pair, samples, work, proof);
     measured.proof = std::move(proof);
     measured.restored = restoredOutput(pair, measured.pairs, samples.front().inputs, work);
     return {};

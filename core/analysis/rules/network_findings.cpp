@@ -77,6 +77,42 @@ std::string nameOf(const Comparison& c, ValueId value)
     return row ? c.activations[*row].name : "the output";
 }
 
+/// The node of the quantized file that makes in one what the float model does in several, and what it reads has no
+/// partner either: a sentence, empty where nodes stand for nodes.
+std::string fusedText(const ComparePair& pair, ValueId place)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    const auto& values = pair.alignment->values;
+    const auto at = std::ranges::find(values, place, &ValuePair::floatValue);
+    const NodeId theirs = f.value(place).producer;
+    const NodeId own = at == values.end() || at->quantizer ? NodeId() : q.value(at->quantValue).producer;
+    if (!own.valid() || !theirs.valid() || q.node(own).domain.empty() || q.node(own).opType == f.node(theirs).opType)
+        return {};
+    std::string text = fmt::format(" In the quantized file {} '{}' makes it", q.node(own).opType, q.node(own).name);
+    const auto& alone = pair.alignment->unmatchedQuant;
+    for (const ValueId in : q.node(own).inputs)
+        if (const NodeId before = in.valid() ? q.value(in).producer : NodeId(); before.valid()
+            && isFloat(pair.quantPlan->facts().of(in).dtype) && std::ranges::find(alone, in) != alone.end())
+            return text
+                + fmt::format(
+                    ", of what {} '{}' makes, which has no partner.", q.node(before).opType, q.node(before).name);
+    return text + ".";
+}
+
+/// Inputs that only the float model reads, a sentence.
+std::string unreadText(const ComparePair& pair)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    std::vector<std::string> unread;
+    for (const ValueId in : f.inputs())
+        if (const ValueId own = q.findValue(f.value(in).name); !f.value(in).uses.empty()
+            && (own.valid() ? std::ranges::find(q.inputs(), own) != q.inputs().end() && q.value(own).uses.empty()
+                            : q.inputs().size() < f.inputs().size()))
+            unread.push_back(f.value(in).name);
+    return unread.empty() ? std::string()
+                          : fmt::format(" The quantized file does not read the input {}.", fmt::join(unread, ", "));
+}
+
 /// How the quantized file's nodes are set in another way than the node of the place that they stand for.
 std::vector<std::string> settingsAt(const ComparePair& pair, NodeId node)
 {
@@ -202,6 +238,8 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
     const PlaceText text { at.valid() ? graph.node(at).name : f.tensor, place.distance, before,
         distance.firstApart ? std::string() : behindPartner(pair, distance.worstOutput.floatValue) };
     f.summary = summaryOf(*c.network, text, settingsAt(pair, producer));
+    if (!cause && !distance.counted && c.network->exchanged.empty())
+        f.summary += fusedText(pair, place.floatValue) + unreadText(pair);
     f.evidence = { evidence("output_distance", distance.worstOutput.distance),
         { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
         evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };
