@@ -66,25 +66,59 @@ std::vector<size_t> scaleIndices(size_t size, const QuantParams& params, const W
     return indices;
 }
 
-/// Where a square matrix has a scale for each row, the codes with these as scales of columns, or the other way about,
-/// are the float model's.
-bool fitsOtherAxis(std::span<const float> x, std::span<const float> y, const QuantParams& params,
+/// Which index of an axis each element has, in plain order.
+class AxisIndex {
+public:
+    AxisIndex(const Shape& shape, size_t axis)
+        : m_length(size_t(shape[axis]))
+    {
+        for (size_t i = axis + 1; i < shape.size(); ++i)
+            m_inner *= size_t(shape[i]);
+    }
+    size_t length() const { return m_length; }
+    size_t of(size_t element) const { return element / m_inner % m_length; }
+
+private:
+    size_t m_length, m_inner = 1;
+};
+
+/// The codes with these scales and zero points along this axis are the float model's.
+bool fitsAlong(const AxisIndex& axis, std::span<const float> x, std::span<const float> y, const QuantParams& params,
     const std::vector<size_t>& indices, double room)
 {
-    const size_t n = params.scale.size();
-    if (n < 2 || n * n != x.size() || std::ranges::find(params.scale, 0.f) != params.scale.end())
-        return false;
-    const bool rows = indices[1] == indices[0];
     size_t left = 0;
     for (size_t i = 0; i < x.size(); ++i) {
-        if (indices[i] != (rows ? i / n : i % n))
-            return false;
-        const double own = params.scale[indices[i]], other = params.scale[rows ? i % n : i / n];
-        const double there = y[i] / own * other;
+        const size_t scale = axis.of(i);
+        const double own = params.scale[indices[i]], other = params.scale[scale];
+        const double there = (y[i] / own + params.zero(indices[i]) - params.zero(scale)) * other;
         left += std::fabs(there - x[i])
             > kHalfStepAndRoom * stepAround(params, other, there) + room * (std::fabs(double(x[i])) + std::fabs(there));
     }
     return double(left) <= kLeftShare * double(x.size());
+}
+
+/// Where there is a scale for each index of one axis, another axis of that length along which they fit.
+std::optional<size_t> fittingAxis(std::span<const float> x, std::span<const float> y, const Shape& shape,
+    const QuantParams& params, const std::vector<size_t>& indices, double room)
+{
+    const size_t n = params.scale.size();
+    if (n < 2 || elementCount(shape) != int64_t(x.size()) || std::ranges::find(params.scale, 0.f) != params.scale.end())
+        return std::nullopt;
+    std::optional<size_t> fitting;
+    bool perChannel = false;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+        const AxisIndex index(shape, axis);
+        if (index.length() != n)
+            continue;
+        size_t own = 0;
+        while (own < x.size() && index.of(own) == indices[own])
+            ++own;
+        if (own == x.size())
+            perChannel = true;
+        else if (!fitting && fitsAlong(index, x, y, params, indices, room))
+            fitting = axis;
+    }
+    return perChannel ? fitting : std::nullopt;
 }
 
 /// Of the elements of one scale: by what factor they are the float model's, and how well that is known.
@@ -138,8 +172,8 @@ std::optional<WeightChange> ownFactors(std::span<const float> x, std::span<const
 
 bool hasSteps(const QuantParams& params) { return isInteger(params.dtype) || dtypeBits(params.dtype) <= 8; }
 
-std::optional<WeightChange> weightChange(
-    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid, double room)
+std::optional<WeightChange> weightChange(std::span<const float> x, std::span<const float> y, const QuantParams& params,
+    const WeightGrid& grid, double room, const Shape& shape)
 {
     if (params.scale.empty() || !hasSteps(params) || x.empty())
         return std::nullopt;
@@ -182,8 +216,8 @@ std::optional<WeightChange> weightChange(
     if (const double largest = even ? largestShift(x, y, params, grid, room) : 0; largest > kLeastShift)
         return WeightChange { WeightChange::Kind::Shifts, largest };
     const std::vector<size_t> indices = scaleIndices(x.size(), params, grid);
-    if (fitsOtherAxis(x, y, params, indices, room))
-        return WeightChange { WeightChange::Kind::OtherAxis, 0 };
+    if (const auto axis = fittingAxis(x, y, shape, params, indices, room))
+        return WeightChange { WeightChange::Kind::OtherAxis, double(*axis) };
     const auto end = std::ranges::max_element(codesOfOff, {}, [](const auto& code) { return code.second; });
     if (end != codesOfOff.end() && few(off - end->second))
         return WeightChange { WeightChange::Kind::Cut, end->first };

@@ -20,7 +20,7 @@ struct WeightChange {
         Shifts, ///< each block has a shift of its own, by whole steps up to `value`: zero points that are lost or
                 ///< others
         Cut, ///< elements beyond the code `value` have that code
-        OtherAxis, ///< a square matrix whose scales fit along its other axis
+        OtherAxis, ///< scales that fit along the axis `value`, which is as long as theirs
         Factors, ///< `part` of the channels or blocks have factors of their own, `value` the one furthest from 1:
                  ///< scales that are wrong or others', or weights that were equalized
     };
@@ -42,7 +42,8 @@ std::optional<OtherRows> otherRows(std::span<const float> x, std::span<const flo
 /// `x`: the float weight, `y`: what is stored, both in plain order; nothing where none of these explains all elements
 /// but one in a thousand. An element that it moves beyond the codes
 /// is expected at their end.
+/// `shape`: of both; without it no other axis is looked for.
 std::optional<WeightChange> weightChange(std::span<const float> x, std::span<const float> y, const QuantParams& params,
-    const WeightGrid& grid, double room = 0);
+    const WeightGrid& grid, double room = 0, const Shape& shape = {});
 
 } // namespace qs

@@ -134,7 +134,7 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
     if (numbers.off > 0) {
         if (isInteger(params.dtype))
             row.mostStepsOff = numbers.mostStepsOff;
-        row.change = weightChange(weight.data<float>(), y, params, grid, room);
+        row.change = weightChange(weight.data<float>(), y, params, grid, room, row.shape);
         row.otherRows = otherRows(weight.data<float>(), y, row.shape, params, grid, room);
         fillOrder(codes, params, wp, weight, y, grid, room, row);
     }

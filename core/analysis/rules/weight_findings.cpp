@@ -171,7 +171,7 @@ std::string changeText(const WeightChange& change, bool mayBeMeant)
                            "are lost or wrong",
             change.value);
     case WeightChange::Kind::OtherAxis:
-        return "with its scales along the other axis they would be the float model's, rounded: the axis is wrong";
+        return "with its scales along another axis they would be the float model's, rounded: the axis is wrong";
     case WeightChange::Kind::Factors:
         return fmt::format("{} of the channels or blocks are the float model's times factors of their own, up to "
                            "{:.4g}, rounded: their scales are wrong or those of others{}",
@@ -324,6 +324,11 @@ std::optional<WeightChange> changeOf(const Comparison& c, const WeightRow& row)
 /// What is wrong with a weight that is another one.
 std::string otherWeightText(const Comparison& c, const WeightRow& row, bool elements, bool unrelated)
 {
+    if (row.otherRows && row.change && row.change->kind == WeightChange::Kind::Factors)
+        return otherRowsText(*row.otherRows, row.shape)
+            + fmt::format(" They are the float model's times factors of their own, up to {:.4g}, rounded: their scales "
+                          "are wrong or those of others.",
+                row.change->value);
     if (row.otherRows)
         return otherRowsText(*row.otherRows, row.shape);
     if (elements)
@@ -474,6 +479,21 @@ void tellRightReader(const WeightRow& row, const WeightRow& right, Finding& f)
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
 }
 
+/// Codes and scales are right, the axis is not.
+void tellOtherAxis(const WeightRow& row, int64_t axis, Finding& f)
+{
+    f.title = fmt::format("The scales of the weight of {} lie along the wrong axis", row.node);
+    if (row.part || !row.params.axis)
+        return;
+    const auto stored = [&](int64_t a) { return row.turned ? 1 - a : a; };
+    f.summary += fmt::format(" Its {} scales belong to axis {}, the file says axis {}.", row.params.scale.size(),
+        stored(axis), stored(*row.params.axis));
+    f.evidence.push_back(evidence("fitting_axis", double(stored(axis))));
+    f.evidence.push_back(evidence("stored_axis", double(stored(*row.params.axis))));
+    f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, axis };
+    f.remedy = fmt::format("Set the axis of its DequantizeLinear to {}, or quantize this weight anew.", stored(axis));
+}
+
 /// A weight that is not the float model's, rounded to the nearest codes.
 Finding otherWeight(const ComparePair& pair, const Comparison& c, size_t i, bool elements)
 {
@@ -501,6 +521,8 @@ Finding otherWeight(const ComparePair& pair, const Comparison& c, size_t i, bool
         f.remedy = "Quantize these weights anew from the float model's, and find out what changed them.";
         f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
     }
+    if (change && change->kind == WeightChange::Kind::OtherAxis)
+        tellOtherAxis(row, int64_t(change->value), f);
     if (row.order && row.order->kind == WeightOrder::Kind::Transposed)
         f.title = row.node + " holds the float model's weight transposed";
     if (const WeightRow* right = rightReader(pair, c, row))

@@ -145,21 +145,45 @@ private slots:
         QVERIFY(std::fabs(found->value - 3) < 0.1 && std::fabs(found->part - 1.0 / kChannels) < 1e-9);
     }
 
+    void otherAxis_data()
+    {
+        QTest::addColumn<std::vector<int64_t>>("shape");
+        QTest::addColumn<int>("right");
+        QTest::addColumn<int>("stored");
+        QTest::addColumn<int>("zero");
+        QTest::newRow("matrix") << Shape { 16, 16 } << 0 << 1 << 0;
+        QTest::newRow("matrix, zero points") << Shape { 16, 16 } << 1 << 0 << 3;
+        QTest::newRow("kernel") << Shape { 16, 16, 3, 3 } << 0 << 1 << 0;
+        QTest::newRow("kernel, last axis") << Shape { 16, 8, 16, 2 } << 0 << 2 << 5;
+    }
+    /// Codes that were made with scales along one axis and are read with them along another one.
     void otherAxis()
     {
+        QFETCH(std::vector<int64_t>, shape);
+        QFETCH(int, right);
+        QFETCH(int, stored);
+        QFETCH(int, zero);
         constexpr int kSize = 16;
-        QuantParams params { DType::Int8, {}, {}, 0, 0 };
-        for (int r = 0; r < kSize; ++r)
+        QuantParams params { DType::Int8, {}, {}, stored, 0 };
+        for (int r = 0; r < kSize; ++r) {
             params.scale.push_back(0.01f * float(r + 3));
-        params.zeroPoint.assign(kSize, 0);
-        const std::vector<float> x = normals(kSize * kSize, 4);
+            params.zeroPoint.push_back(r % 2 * zero);
+        }
+        const auto place = [&](size_t i, int axis) {
+            for (size_t a = shape.size() - 1; a > size_t(axis); --a)
+                i /= size_t(shape[a]);
+            return i % size_t(shape[size_t(axis)]);
+        };
+        const std::vector<float> x = normals(int(elementCount(shape).value()), 4);
         std::vector<float> y;
-        for (int i = 0; i < kSize * kSize; ++i) // rounded with scales of rows, read with scales of columns
-            y.push_back(
-                std::nearbyint(x[size_t(i)] / params.scale[size_t(i / kSize)]) * params.scale[size_t(i % kSize)]);
-        params.axis = 1;
-        const auto found = weightChange(x, y, params, { { kSize, kSize }, params });
+        for (size_t i = 0; i < x.size(); ++i) {
+            const size_t written = place(i, right), read = place(i, stored);
+            const double code = std::nearbyint(x[i] / params.scale[written]) + params.zero(written);
+            y.push_back(float((code - params.zero(read)) * params.scale[read]));
+        }
+        const auto found = weightChange(x, y, params, { shape, params }, 0, shape);
         QVERIFY(found && found->kind == WeightChange::Kind::OtherAxis);
+        QCOMPARE(found->value, double(right));
     }
 
     void cutOff()
@@ -240,7 +264,7 @@ private slots:
         if (fault == "axis")
             params.axis = 0;
         const Shape shape { kSize, kSize };
-        const auto found = weightChange(x, y, params, { shape, params });
+        const auto found = weightChange(x, y, params, { shape, params }, 0, shape);
         const auto rows = otherRows(x, y, shape, params, { shape, params });
         QCOMPARE(rows.has_value(), fault == "column");
         QCOMPARE(found.has_value(), fault != "none");

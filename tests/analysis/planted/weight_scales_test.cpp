@@ -375,6 +375,47 @@ private slots:
         if (f)
             QCOMPARE(QString::fromStdString(f->title), title);
     }
+
+    void axes_data()
+    {
+        QTest::addColumn<int64_t>("axis"); // that the file says
+        QTest::addColumn<bool>("told");
+        QTest::newRow("right") << int64_t(0) << false;
+        QTest::newRow("the other one of that length") << int64_t(1) << true;
+    }
+    /// A kernel with as many inputs as outputs, whose DequantizeLinear says the wrong one of them.
+    void axes()
+    {
+        QFETCH(int64_t, axis);
+        QFETCH(bool, told);
+        const Shape shape { 16, 16, 3, 3 };
+        std::vector<float> w = uniform(16 * 16 * 9, 5), scales;
+        for (size_t c = 0; c < 16; ++c)
+            scales.push_back(kScale * (0.2f + 0.1f * float(c)));
+        std::vector<int8_t> codes;
+        for (size_t i = 0; i < w.size(); ++i) {
+            w[i] *= scales[i / 144] / kScale;
+            codes.push_back(int8_t(std::nearbyint(w[i] / scales[i / 144])));
+        }
+        const auto model = [&](bool quantized) {
+            SmallModel m(quantized ? "q" : "f");
+            m.input("x", { 1, 16, 8, 8 });
+            if (quantized)
+                m.qdq<int8_t>("x", "x_dq", 0.04f, 0).weight("w", shape, codes, scales, axis);
+            else
+                m.constant("w", Tensor::of<float>(shape, w));
+            return m.node("Conv", { quantized ? "x_dq" : "x", "w" }, { "y" }).output("y").finish();
+        };
+        const FixedData data({ Tensor::of<float>({ 1, 16, 8, 8 }, normals(1024, 9)) });
+        const Comparison c = compared(model(false), model(true), data);
+        const Finding* f = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QCOMPARE(f->severity, Severity::Error);
+        QVERIFY2(f->summary.find("Its 16 scales belong to axis 0, the file says axis 1.") != std::string::npos,
+            f->summary.c_str());
+    }
 };
 
 QTEST_GUILESS_MAIN(WeightScalesTests)
