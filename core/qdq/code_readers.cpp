@@ -37,6 +37,12 @@ bool saysOneScale(const Quantizer& q)
 
 } // namespace
 
+QuantParams ofChannel(const QuantParams& p, size_t channel)
+{
+    const size_t s = std::min(channel, p.scale.size() - 1);
+    return { p.dtype, { p.scale[s] }, { s < p.zeroPoint.size() ? p.zeroPoint[s] : 0 }, {} };
+}
+
 std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& constants, const QuantView& view)
 {
     const QuantScan scan(graph, constants);
@@ -81,12 +87,6 @@ std::optional<uint32_t> writerOf(const Graph& graph, const QuantView& view, Valu
     return std::nullopt;
 }
 
-QuantParams ofChannel(const QuantParams& p, size_t channel)
-{
-    const size_t s = std::min(channel, p.scale.size() - 1);
-    return { p.dtype, { p.scale[s] }, { s < p.zeroPoint.size() ? p.zeroPoint[s] : 0 }, {} };
-}
-
 /// The channel whose numbers are furthest apart; nothing where all are alike.
 std::optional<size_t> oddestChannel(const QuantParams& a, const QuantParams& b)
 {
@@ -107,6 +107,20 @@ std::optional<size_t> oddestChannel(const QuantParams& a, const QuantParams& b)
         }
     }
     return oddest;
+}
+
+size_t differingChannels(const QuantParams& a, const QuantParams& b)
+{
+    size_t differing = 0;
+    for (size_t c = 0; c < std::max(a.scale.size(), b.scale.size()); ++c)
+        differing += !sameNumbers(ofChannel(a, c), ofChannel(b, c));
+    return differing;
+}
+
+bool alongOneAxis(const QuantParams& a, const QuantParams& b)
+{
+    const bool several = a.scale.size() > 1 && b.scale.size() > 1;
+    return !several || (a.scale.size() == b.scale.size() && a.axis == b.axis && a.blockSize == b.blockSize);
 }
 
 /// Looks at all that reads codes, behind nodes that only move them.
@@ -153,6 +167,31 @@ private:
 };
 
 } // namespace
+
+std::vector<OddConstant> oddConstants(const Graph& graph, const ConstantLookup& constants, const QuantView& view)
+{
+    const QuantScan scan(graph, constants);
+    std::vector<OddConstant> found;
+    for (size_t i = 0; i < view.quantizers().size(); ++i) {
+        const Quantizer& q = view.quantizers()[i];
+        if (q.role != QuantRole::Weight || q.dynamic || q.params.scale.empty() || !q.quantize.valid()
+            || !isQuantizeLinear(graph.node(q.quantize)) || q.dequantize.empty())
+            continue;
+        QuantParams written;
+        if (!readParams(scan, graph.node(q.quantize), 1, 2, q.params.dtype, written))
+            continue;
+        readAxis(graph.node(q.quantize), rankOf(scan, q.real), written);
+        OddConstant odd { q.dequantize.front(), uint32_t(i), {}, !alongOneAxis(written, q.params), 0, 0 };
+        if (const auto channel = odd.otherAxis ? std::nullopt : oddestChannel(written, q.params)) {
+            odd.channel = *channel;
+            odd.differing = differingChannels(written, q.params);
+        }
+        odd.written = std::move(written);
+        if (odd.otherAxis || odd.differing > 0)
+            found.push_back(std::move(odd));
+    }
+    return found;
+}
 
 std::vector<OddReturn> oddReturns(
     const Graph& graph, const ConstantLookup& constants, const QuantView& view, ValueId output, ValueId input)

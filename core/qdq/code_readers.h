@@ -18,6 +18,22 @@ struct OddReader {
 /// constants alone. Equal numbers in another tensor are equal. Only scales per tensor are told.
 std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& constants, const QuantView& view);
 
+/// A constant in floats whose reader takes its codes for other numbers than QuantizeLinear made them of.
+struct OddConstant {
+    NodeId reader; ///< the first DequantizeLinear
+    uint32_t quantizer = 0; ///< with the reader's parameters: index in the QuantView
+    QuantParams written; ///< what QuantizeLinear says
+    bool otherAxis = false; ///< the scales lie along another axis, or are not as many
+    size_t channel = 0; ///< else: whose numbers are furthest apart
+    size_t differing = 0; ///< so many of them are other ones
+};
+
+/// The parameters of one channel; of one scale for all, these.
+QuantParams ofChannel(const QuantParams& p, size_t channel);
+
+/// In the order of the quantizers, by the constants alone. Equal numbers in another tensor are equal.
+std::vector<OddConstant> oddConstants(const Graph& graph, const ConstantLookup& constants, const QuantView& view);
+
 /// A node that takes codes which a step of a loop gets back for other numbers than the step before wrote them for.
 struct OddReturn {
     NodeId reader; ///< DequantizeLinear or an operator on codes

@@ -46,6 +46,10 @@ bool saysItsCodes(const Node& node);
 bool readParams(
     const QuantScan& scan, const Node& node, int scaleInput, int zeroPointInput, DType codes, QuantParams& params);
 
+/// Axis and block size of Q/DQ with several scales; `rank`: of what they are of, 0 where it is not known.
+void readAxis(const Node& node, size_t rank, QuantParams& params);
+size_t rankOf(const QuantScan& scan, ValueId id);
+
 /// Where a Clip stands between codes and their readers, the codes that it leaves; nothing where it leaves all.
 void keepClipped(const QuantScan& scan, ValueId clipped, QuantParams& params);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/qdq/quant_scan.h"
+#include "core/qdq/same_params.h"
 
 #include "core/tensor/convert.h"
 
@@ -8,26 +9,6 @@
 namespace qs {
 
 namespace {
-
-/// Axis and block size of Q/DQ with several scales.
-void readAxis(const Node& node, size_t rank, QuantParams& params)
-{
-    if (params.scale.size() <= 1)
-        return;
-    int64_t axis = node.attributes.integer("axis", 1);
-    if (axis < 0 && rank > 0)
-        axis += static_cast<int64_t>(rank);
-    params.axis = axis;
-    params.blockSize = node.attributes.integer("block_size", 0);
-}
-
-size_t rankOf(const QuantScan& scan, ValueId id)
-{
-    if (const Tensor* t = scan.constants(id))
-        return t->rank();
-    const auto& dims = scan.graph.value(id).type.dims;
-    return dims ? dims->size() : 0;
-}
 
 /// What a Clip of codes lets pass.
 CodeRange passedBy(const QuantScan& scan, const Node& clip, CodeRange all)
@@ -64,6 +45,25 @@ std::optional<uint32_t> codesOf(const QuantScan& scan, ValueId id)
 }
 
 } // namespace
+
+void readAxis(const Node& node, size_t rank, QuantParams& params)
+{
+    if (params.scale.size() <= 1)
+        return;
+    int64_t axis = node.attributes.integer("axis", 1);
+    if (axis < 0 && rank > 0)
+        axis += static_cast<int64_t>(rank);
+    params.axis = axis;
+    params.blockSize = node.attributes.integer("block_size", 0);
+}
+
+size_t rankOf(const QuantScan& scan, ValueId id)
+{
+    if (const Tensor* t = scan.constants(id))
+        return t->rank();
+    const auto& dims = scan.graph.value(id).type.dims;
+    return dims ? dims->size() : 0;
+}
 
 bool saysItsCodes(const Node& node)
 {
@@ -148,23 +148,54 @@ void scanQuantizeLinear(QuantScan& scan, NodeId id)
     scan.quantizers.add(std::move(q));
 }
 
+/// What a DequantizeLinear says of the codes of `known`; nothing where it is computed from data.
+std::optional<QuantParams> paramsRead(const QuantScan& scan, const Node& node, const Quantizer& known)
+{
+    QuantParams params;
+    if (!readParams(scan, node, 1, 2, known.params.dtype, params))
+        return std::nullopt;
+    readAxis(node, rankOf(scan, known.codes), params);
+    params.kept = known.params.kept;
+    return params;
+}
+
+/// Codes of a constant that stands in the file in floats.
+bool isQuantizedConstant(const QuantScan& scan, const Quantizer& q)
+{
+    return q.role == QuantRole::Weight && q.quantize.valid() && !q.dynamic
+        && isQuantizeLinear(scan.graph.node(q.quantize));
+}
+
 /// The known quantizer of the codes that a DequantizeLinear reads. Writers store equal codes once, and each reader has
 /// a scale of its own: stored codes that are read in two ways are two tensors.
 std::optional<uint32_t> quantizerRead(const QuantScan& scan, const Node& node)
 {
     const ValueId codes = node.inputs[0];
     const auto known = scan.quantizers.ofQuantized(codes);
-    const Tensor* stored = known ? scan.constants(codes) : nullptr;
-    QuantParams params;
-    if (!stored || scan.quantizers.at(*known).quantize.valid()
-        || !readParams(scan, node, 1, 2, stored->dtype(), params))
+    if (!known)
+        return known;
+    const Quantizer& first = scan.quantizers.at(*known);
+    const bool constant = isQuantizedConstant(scan, first);
+    if (!constant && (!scan.constants(codes) || first.quantize.valid()))
+        return known;
+    const auto params = paramsRead(scan, node, first);
+    if (!params || (constant && first.dequantize.empty()))
         return known;
     const auto& all = scan.quantizers.all();
+    const ValueId own = constant ? first.codes : codes;
     for (size_t i = *known; i < all.size(); ++i)
-        if (all[i].codes == codes && !all[i].dynamic && all[i].params.scale == params.scale
-            && all[i].params.zeroPoint == params.zeroPoint)
+        if (all[i].codes == own && !all[i].dynamic && sameParams(all[i].params, *params))
             return uint32_t(i);
-    return scan.quantizers.at(*known).codes == codes ? std::nullopt : known;
+    return first.codes == own ? std::nullopt : known;
+}
+
+/// Of a constant in floats the codes are what its reader takes them for, whatever QuantizeLinear made them with: see
+/// oddWeights().
+void takeParamsRead(QuantScan& scan, const Node& node, Quantizer& q)
+{
+    if (isQuantizedConstant(scan, q) && q.dequantize.empty())
+        if (auto params = paramsRead(scan, node, q))
+            q.params = std::move(*params);
 }
 
 void scanDequantizeLinear(QuantScan& scan, NodeId id)
@@ -174,6 +205,7 @@ void scanDequantizeLinear(QuantScan& scan, NodeId id)
     const ValueId codes = node.inputs[0], out = node.outputs[0];
     if (const auto known = quantizerRead(scan, node)) {
         Quantizer& q = scan.quantizers.at(*known);
+        takeParamsRead(scan, node, q);
         if (!q.dequantized.valid())
             q.dequantized = out;
         q.dequantize.push_back(id);
@@ -187,6 +219,16 @@ void scanDequantizeLinear(QuantScan& scan, NodeId id)
     q.codes = codes;
     q.dequantized = out;
     q.dequantize = { id };
+    if (const auto first = scan.quantizers.ofQuantized(codes);
+        first && isQuantizedConstant(scan, scan.quantizers.at(*first))) {
+        q = scan.quantizers.at(*first);
+        q.params = *paramsRead(scan, node, q);
+        q.dequantized = out;
+        q.dequantize = { id };
+        ++scan.evidence.weightPairs;
+        scan.quantizers.add(std::move(q));
+        return;
+    }
     const DType type = stored ? stored->dtype() : scan.graph.value(codes).type.dtype;
     q.role = !stored ? QuantRole::Activation : type == DType::Int32 ? QuantRole::Bias : QuantRole::Weight;
     q.dynamic = !readParams(scan, node, 1, 2, type, q.params);

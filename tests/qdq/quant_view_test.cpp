@@ -23,6 +23,7 @@ private slots:
     void castsOfSeveralReaders();
     void weightsInConstantNodes();
     void weightsQuantizedInTheGraph();
+    void weightsThatTheirReadersTakeForOthers();
     void computedScales();
     void blockedParameters();
     void negativeAxis();
@@ -220,6 +221,34 @@ void QuantViewTests::weightsQuantizedInTheGraph()
     QCOMPARE(q->params.zeroPoint, (std::vector<int32_t> { 1, -1 }));
     QCOMPARE(q->params.axis, std::optional<int64_t>(0));
     QCOMPARE(net.unit("conv")->inputs.size(), size_t(2));
+}
+
+/// What counts is what a reader makes of the codes; one that makes something else of them reads another tensor.
+void QuantViewTests::weightsThatTheirReadersTakeForOthers()
+{
+    Net net;
+    net.pair("x");
+    net.constant("w", Tensor::of<float>({ 2, 2, 1, 1 }, { 1, 2, 3, 4 }));
+    net.constant("scales", Tensor::of<float>({ 2 }, { 0.1f, 0.2f }));
+    net.constant("others", Tensor::of<float>({ 2 }, { 0.1f, 0.3f }));
+    net.constant("zeros", Tensor::of<int8_t>({ 2 }, { 1, -1 }));
+    net.op("QuantizeLinear", { "w", "scales", "zeros" }, { "w_codes" }).attributes.set("axis", int64_t(0));
+    for (const char* reader : { "1", "2", "3" }) {
+        const std::string name = std::string("w_dq") + reader;
+        net.op("DequantizeLinear", { "w_codes", *reader == '3' ? "scales" : "others", "zeros" }, { name })
+            .attributes.set("axis", int64_t(*reader == '3' ? 1 : 0));
+        net.op("Conv", { "x_dq", name }, { std::string("conv") + reader });
+    }
+    net.finish();
+    const Quantizer *first = net.at("w_dq1"), *third = net.at("w_dq3");
+    QVERIFY(first && third && net.at("w") == first && net.at("w_dq2") == first && third != first);
+    QCOMPARE(first->params.scale, (std::vector<float> { 0.1f, 0.3f }));
+    QCOMPARE(first->params.axis, std::optional<int64_t>(0));
+    QCOMPARE(third->params.scale, (std::vector<float> { 0.1f, 0.2f }));
+    QCOMPARE(third->params.axis, std::optional<int64_t>(1));
+    QCOMPARE(third->role, QuantRole::Weight);
+    QCOMPARE(third->real, net.value("w"));
+    QCOMPARE(third->dequantize.size(), size_t(1));
 }
 
 void QuantViewTests::computedScales()

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace qs {
 
@@ -64,6 +65,27 @@ bool isTold(
     });
 }
 
+namespace {
+
+/// What else is told of a weight whose reader misreads its codes follows from that, and a bias in the scale of what was
+/// written is right.
+void keepOddConstants(std::vector<Finding>& found)
+{
+    std::set<size_t> odd;
+    std::set<std::string> nodes;
+    for (const Finding& f : found)
+        if (f.rule == Rule::WrongZeroPoint && f.weight && f.severity != Severity::Note) {
+            odd.insert(*f.weight);
+            nodes.insert(f.node);
+        }
+    std::erase_if(found, [&](const Finding& f) {
+        return f.rule != Rule::WrongZeroPoint
+            && ((f.weight && odd.contains(*f.weight)) || (f.rule == Rule::WrongBiasScale && nodes.contains(f.node)));
+    });
+}
+
+} // namespace
+
 void fillFindings(const ComparePair& pair, Comparison& c)
 {
     std::vector<Finding> found;
@@ -75,6 +97,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findJoins(pair, c, found);
     findBrokenPairs(pair, c, found);
     findOddReaders(pair, c, found);
+    findOddConstants(pair, c, found);
     findMisreadCaches(pair, c, found);
     if (!pair.quantizedReference) { // whose data are cut already, or not yet
         findInputMismatch(pair, c, found);
@@ -112,6 +135,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
         std::erase_if(found, [](const Finding& f) {
             return f.rule == Rule::WeightsDiffer || f.rule == Rule::WrongBiasScale || f.rule == Rule::InputMismatch;
         });
+    keepOddConstants(found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
     });

@@ -29,6 +29,8 @@ void findBrokenPairs(
     const ComparePair& pair, const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
 /// Readers of codes that disagree with the writer, by their constants; after findBrokenPairs().
 void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Constants in floats whose DequantizeLinear disagrees with their QuantizeLinear.
+void findOddConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Caches that the next step reads with another scale or zero point than they are written with.
 void findMisreadCaches(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Operators that only move elements, by a parameter that codes have changed, or with far more noise behind them; after

@@ -4,6 +4,7 @@
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
+#include "core/match/graph/canonical.h"
 #include "core/prepare/fitted_inputs.h"
 #include "core/qdq/code_readers.h"
 #include "core/qdq/qlinear_signature.h"
@@ -132,6 +133,86 @@ Finding oddlyRead(const ComparePair& pair, const Comparison& c, const OddlyRead&
     return f;
 }
 
+std::string axisText(const QuantParams& p)
+{
+    return p.axis && p.scale.size() > 1 ? fmt::format("{} scales along axis {}{}", p.scale.size(), *p.axis,
+               p.blockSize > 0 ? fmt::format(" in blocks of {}", p.blockSize) : std::string())
+                                        : std::string("one scale");
+}
+
+/// Noise power of what is read over the power of what was written.
+Number misreadNoise(const ComparePair& pair, const OddConstant& odd)
+{
+    const Quantizer& q = pair.quantView->quantizers()[odd.quantizer];
+    const Tensor* const codes = storedCodes(*pair.quantPlan, q);
+    if (!codes)
+        return std::nullopt;
+    const std::vector<float> written = dequantized(*codes, odd.written), read = dequantized(*codes, q.params);
+    double signal = 0, noise = 0;
+    for (size_t i = 0; i < written.size(); ++i) {
+        signal += double(written[i]) * written[i];
+        noise += (double(read[i]) - written[i]) * (double(read[i]) - written[i]);
+    }
+    return signal > 0 && std::isfinite(noise) ? Number(noise / signal) : std::nullopt;
+}
+
+/// Both sides of what disagrees.
+void tellOddConstant(const ComparePair& pair, const OddConstant& odd, Finding& f)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const Quantizer& q = pair.quantView->quantizers()[odd.quantizer];
+    const std::string &reader = graph.node(odd.reader).name, &writer = graph.node(q.quantize).name;
+    f.evidence = { { "reader", std::nullopt, reader, {} } };
+    if (odd.otherAxis) {
+        f.summary = fmt::format("{} reads {} with {}, but {} made it with {}.", reader, graph.value(q.codes).name,
+            axisText(q.params), writer, axisText(odd.written));
+        if (odd.written.axis && q.params.axis) {
+            f.evidence.push_back(evidence("written_axis", double(*odd.written.axis)));
+            f.evidence.push_back(evidence("read_axis", double(*q.params.axis)));
+        }
+        return;
+    }
+    const QuantParams written = ofChannel(odd.written, odd.channel), read = ofChannel(q.params, odd.channel);
+    const size_t channels = std::max(odd.written.scale.size(), q.params.scale.size());
+    f.summary = fmt::format("{} reads {} with {}, but {} made it with {}{}.", reader, graph.value(q.codes).name,
+        paramsText(read), writer, paramsText(written),
+        channels > 1 ? fmt::format(" in channel {}; {} of {} channels disagree", odd.channel, odd.differing, channels)
+                     : std::string());
+    f.evidence.push_back(evidence("written_scale", written.scale[0]));
+    f.evidence.push_back(evidence("read_scale", read.scale[0]));
+    f.evidence.push_back(evidence("written_zero_point", written.zeroPoint[0]));
+    f.evidence.push_back(evidence("read_zero_point", read.zeroPoint[0]));
+}
+
+Finding oddConstant(const ComparePair& pair, const Comparison& c, const OddConstant& odd, std::optional<size_t> row)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const Quantizer& q = pair.quantView->quantizers()[odd.quantizer];
+    const std::string place = row ? c.weights[*row].node : graph.node(odd.reader).name;
+    Finding f = makeFinding(Rule::WrongZeroPoint, place);
+    f.cause = "constant";
+    f.node = place;
+    f.tensor = row ? c.weights[*row].name : graph.value(q.real).name;
+    f.weight = row;
+    f.title = fmt::format("Quantizing and dequantizing disagree at the weight of {}", place);
+    tellOddConstant(pair, odd, f);
+    const Number noise = misreadNoise(pair, odd);
+    const double db = noise && *noise > 0 ? 0.0 - 10 * std::log10(*noise) : kMisreadDb;
+    const Number stands = row ? c.weights[*row].similarity.sqnrDb : Number(); // either of both may be the right one
+    f.severity = db > kHarmlessDb                        ? Severity::Note
+        : std::max(db, stands.value_or(db)) < kMisreadDb ? Severity::Error
+                                                         : Severity::Warning;
+    f.rank = noise.value_or(0);
+    if (stands) {
+        f.summary += fmt::format(" What is read stands at {:.1f} dB of the float model's.", *stands);
+        f.evidence.push_back(evidence("sqnr_db", *stands, "dB"));
+    }
+    f.remedy = "Give both the same scales, zero points and axis, or quantize this weight anew.";
+    if (row)
+        f.change = { RemedyKind::Requantize, f.node, f.tensor, 0, 0, 0 };
+    return f;
+}
+
 /// The row of the quantizer, or of another one of the same float value.
 std::optional<size_t> rowWrittenBy(const ComparePair& pair, const Comparison& c, uint32_t quantizer)
 {
@@ -213,6 +294,19 @@ void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Fi
         for (EvidenceItem& item : readEvidence(pair, odd))
             if (item.key != "steps")
                 told->evidence.push_back(std::move(item));
+    }
+}
+
+void findOddConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const auto constants = [&](ValueId id) { return pair.quantPlan->constant(id); };
+    for (const OddConstant& odd : oddConstants(pair.quantPlan->graph(), constants, *pair.quantView)) {
+        std::optional<size_t> row;
+        for (size_t i = 0; i < c.weights.size() && !row; ++i)
+            if (c.weights[i].floatValue.valid() && c.weights[i].quantizer == odd.quantizer)
+                row = i;
+        if (!row || !isTold(found, Rule::BrokenScale, {}, row)) // numbers that are none are not equal to themselves
+            found.push_back(oddConstant(pair, c, odd, row));
     }
 }
 

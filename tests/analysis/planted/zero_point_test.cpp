@@ -166,6 +166,62 @@ private slots:
         QVERIFY2(found.summary.find(onCodes ? "n_y_codes" : "n_a_2") != std::string::npos, found.summary.c_str());
     }
 
+    void constants_data()
+    {
+        QTest::addColumn<QString>("fault");
+        QTest::addColumn<QString>("said"); // empty: nothing
+        QTest::newRow("healthy") << ""
+                                 << "";
+        QTest::newRow("read wider") << "read"
+                                    << "made it with";
+        QTest::newRow("written finer") << "written"
+                                       << "16 of 16 channels disagree";
+        QTest::newRow("two scales exchanged") << "exchanged"
+                                              << "2 of 16 channels disagree";
+        QTest::newRow("read along another axis") << "axis"
+                                                 << "16 scales along axis 1, but";
+    }
+    /// A weight in floats between QuantizeLinear and DequantizeLinear, as PyTorch writes them.
+    void constants()
+    {
+        QFETCH(QString, fault);
+        QFETCH(QString, said);
+        std::vector<float> w = normals(256, 5), written, read;
+        for (size_t c = 0; c < 16; ++c) {
+            written.push_back(0.03f * float(1 + c));
+            for (size_t k = 0; k < 16; ++k)
+                w[c * 16 + k] *= float(1 + c);
+        }
+        read = written;
+        if (fault == "exchanged")
+            std::swap(read[0], read[15]);
+        for (float& scale : fault == "read" ? read : written)
+            scale *= fault == "read" ? 1.5f : fault == "written" ? 0.5f : 1.f;
+        const auto model = [&](bool quantized) {
+            SmallModel m(quantized ? "q" : "f");
+            m.input("x", { 1, 16, 4, 4 }).constant("w", Tensor::of<float>({ 16, 16, 1, 1 }, w));
+            if (!quantized)
+                return m.node("Conv", { "x", "w" }, { "y" }).output("y").finish();
+            m.qdq<int8_t>("x", "x_dq", 0.04f, 0).constant("z", Tensor::of<int8_t>({ 16 }, std::vector<int8_t>(16)));
+            m.constant("s", Tensor::of<float>({ 16 }, written)).constant("s2", Tensor::of<float>({ 16 }, read));
+            m.node("QuantizeLinear", { "w", "s", "z" }, { "w_codes" }, { { "axis", int64_t(0) } });
+            m.node("DequantizeLinear", { "w_codes", "s2", "z" }, { "w_dq" }, { { "axis", int64_t(fault == "axis") } });
+            return m.node("Conv", { "x_dq", "w_dq" }, { "y" }).output("y").finish();
+        };
+        const FixedData data({ Tensor::of<float>({ 1, 16, 4, 4 }, normals(256, 9)) });
+        const Comparison c = compared(model(false), model(true), data);
+        QCOMPARE(c.weights.size(), size_t(1));
+        const Finding* f = findingOf(c, Rule::WrongZeroPoint);
+        QVERIFY2((f != nullptr) == !said.isEmpty(), qPrintable(rulesOf(c)));
+        QCOMPARE(c.weights[0].similarity.sqnrDb.value_or(0) > 30, !f); // by what the Conv reads
+        if (!f)
+            return;
+        QVERIFY2(f->severity == Severity::Error && f->weight == size_t(0), qPrintable(rulesOf(c)));
+        QVERIFY2(f->summary.find(said.toStdString()) != std::string::npos, f->summary.c_str());
+        for (const Rule rule : { Rule::WeightsDiffer, Rule::WeightsTooCoarse, Rule::SensitiveOperator })
+            QVERIFY2(!findingOf(c, rule), qPrintable(rulesOf(c)));
+    }
+
     /// A shift in one place is still told of, whatever the type.
     void speaksOfFaults()
     {
