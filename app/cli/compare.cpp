@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 namespace qs::cli {
 
@@ -226,9 +227,11 @@ Result<Asides> asidesOf(const CompareCommand& o, const std::vector<SnapshotPtr>&
 std::string mapOf(const Snapshot& s)
 {
     ManualLinks links;
+    std::set<ValueId> known; // further pairs of its quantizers follow
     for (const ValuePair& pair : s.alignment->values)
-        links.pairs.emplace_back(
-            s.floatModel->graph().value(pair.floatValue).name, s.quantModel->graph().value(pair.quantValue).name);
+        if (known.insert(pair.floatValue).second)
+            links.pairs.emplace_back(
+                s.floatModel->graph().value(pair.floatValue).name, s.quantModel->graph().value(pair.quantValue).name);
     return manualLinksJson(links);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/other_rows.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,6 +18,17 @@ template <class Row> const Similarity& comparedAs(const Row& row) { return row.s
 std::pair<std::string, std::string> keyOf(const WeightRow& row) { return { row.name, row.node }; }
 template <class Row> std::pair<std::string, std::string> keyOf(const Row& row) { return { row.name, {} }; }
 
+/// Of several rows of one float value that which the same node reads.
+std::optional<size_t> readAlike(const std::vector<ActivationRow>& others, const ActivationRow& row)
+{
+    for (size_t i = 0; i < others.size() && !row.readers.empty(); ++i)
+        if (others[i].name == row.name
+            && std::ranges::find(others[i].readers, row.readers.front()) != others[i].readers.end())
+            return i;
+    return std::nullopt;
+}
+template <class Row> std::optional<size_t> readAlike(const std::vector<Row>&, const Row&) { return std::nullopt; }
+
 template <class Row> void number(std::vector<Row>& rows, const std::vector<Row>& others)
 {
     std::map<std::pair<std::string, std::string>, size_t> places;
@@ -25,8 +38,9 @@ template <class Row> void number(std::vector<Row>& rows, const std::vector<Row>&
         const auto found = places.find(keyOf(row));
         if (found == places.end())
             continue;
-        const Similarity& similarity = comparedAs(others[found->second]);
-        row.other = OtherNumbers { found->second, similarity.sqnrDb, similarity.exact };
+        const size_t place = readAlike(others, row).value_or(found->second);
+        const Similarity& similarity = comparedAs(others[place]);
+        row.other = OtherNumbers { place, similarity.sqnrDb, similarity.exact };
     }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/value_pairs.h"
 
+#include "core/qdq/qlinear_signature.h"
+#include "core/qdq/same_params.h"
+
 #include <algorithm>
 #include <map>
 
@@ -44,6 +47,35 @@ std::optional<uint32_t> quantizerOf(const GraphPair& g, ValueId root, const Floa
     return g.q.graph().isOutput(root) ? std::nullopt : first;
 }
 
+/// All pairs of QuantizeLinear and DequantizeLinear by the root that they quantize: readers may have one each, or one
+/// stands behind another.
+std::map<ValueId, std::vector<uint32_t>> pairsOfRoots(const GraphPair& g)
+{
+    std::map<ValueId, std::vector<uint32_t>> pairs;
+    const auto& all = g.view.quantizers();
+    for (size_t i = 0; i < all.size(); ++i)
+        if (const Quantizer& q = all[i]; q.role == QuantRole::Activation && q.real.valid() && q.dequantized.valid()
+            && !q.dynamic && q.quantize.valid() && isQuantizeLinear(g.q.graph().node(q.quantize)))
+            pairs[g.q.root(q.real)].push_back(uint32_t(i));
+    return pairs;
+}
+
+/// Those of the root of `first` that have other parameters than it and each other: equal ones give equal values.
+std::vector<uint32_t> furtherQuantizers(
+    const GraphPair& g, const std::map<ValueId, std::vector<uint32_t>>& byRoot, uint32_t first)
+{
+    const auto& all = g.view.quantizers();
+    const auto it = all[first].real.valid() ? byRoot.find(g.q.root(all[first].real)) : byRoot.end();
+    std::vector<uint32_t> different { first };
+    if (it != byRoot.end() && std::ranges::find(it->second, first) != it->second.end())
+        for (const uint32_t other : it->second)
+            if (std::ranges::none_of(
+                    different, [&](uint32_t known) { return sameParams(all[known].params, all[other].params); }))
+                different.push_back(other);
+    different.erase(different.begin());
+    return different;
+}
+
 /// Pairs of the float values that share one quantized root.
 class RootPairs {
 public:
@@ -78,6 +110,19 @@ public:
                 addBefore(chain[i]);
             place = place == Place::Shown && i > 0 ? placeBefore(chain[i], chain[i - 1]) : Place::Elsewhere;
         }
+    }
+
+    /// Another quantizer of what the last one shows.
+    void addFurther(ValueId f, uint32_t quantizer)
+    {
+        const auto known = std::ranges::find_if(m_pairs,
+            [&](const ValuePair& pair) { return pair.floatValue == f && pair.quantValue == m_shown && m_quantizer; });
+        if (known == m_pairs.end())
+            return;
+        ValuePair pair = *known;
+        pair.quantValue = m_g.view.quantizers()[quantizer].shown();
+        pair.quantizer = quantizer;
+        m_pairs.push_back(std::move(pair));
     }
 
 private:
@@ -150,13 +195,18 @@ std::vector<ValuePair> valuePairs(const GraphPair& g, const Correspondence& foun
         if (const auto it = found.values.find(f); it != found.values.end() && !it->second.wayPoint)
             byRoot[it->second.root].push_back(f);
     std::vector<ValuePair> pairs;
+    const auto quantizersOf = pairsOfRoots(g);
     for (const auto& [root, chain] : byRoot) {
         const bool byHand
             = std::ranges::any_of(chain, [&](ValueId f) { return found.values.at(f).method == MatchMethod::Manual; });
         const auto quantizer = byHand ? g.view.ofValue(root) : quantizerOf(g, root, byRoot);
-        RootPairs(g, found, root, quantizer, pairs).add(chain);
+        RootPairs made(g, found, root, quantizer, pairs);
+        made.add(chain);
+        for (const uint32_t further :
+            quantizer ? furtherQuantizers(g, quantizersOf, *quantizer) : std::vector<uint32_t> {})
+            made.addFurther(chain.back(), further);
     }
-    std::ranges::sort(pairs, {}, [&](const ValuePair& pair) { return placeOf(g.f.graph(), pair); });
+    std::ranges::stable_sort(pairs, {}, [&](const ValuePair& pair) { return placeOf(g.f.graph(), pair); });
     return pairs;
 }
 

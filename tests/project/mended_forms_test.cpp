@@ -33,6 +33,21 @@ float scaleBehind(const GraphDraft& draft, const std::string& made)
     return node == draft.nodes.end() ? 0 : toFloats(*draft.constant(node->inputs[1]))[0];
 }
 
+/// x -> Neg -> a, read by two nodes, in the other file by a pair each with scales of their own.
+Prepared siblings(bool codes)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 4, 8 }).node("Neg", { "x" }, { "a" });
+    if (codes) {
+        m.constant("s1", Tensor::scalar(0.03f)).constant("s2", Tensor::scalar(0.004f));
+        m.constant("z", Tensor::scalar<int8_t>(0)).node("QuantizeLinear", { "a", "s1", "z" }, { "c1" });
+        m.node("DequantizeLinear", { "c1", "s1", "z" }, { "a1" }).node("QuantizeLinear", { "a", "s2", "z" }, { "c2" });
+        m.node("DequantizeLinear", { "c2", "s2", "z" }, { "a2" });
+    }
+    m.node("Tanh", { codes ? "a1" : "a" }, { "t" }).node("Abs", { codes ? "a2" : "a" }, { "b" });
+    return m.node("Add", { "t", "b" }, { "y" }).output("y").finish();
+}
+
 constexpr int64_t kWidth = 32, kExperts = 2;
 
 /// x -> experts of one product and another -> y, the codes of the first one row further in the other file.
@@ -89,6 +104,20 @@ private slots:
         QVERIFY(std::abs(scaleBehind(*draft, kPresent) - 4 / 127.f) < 1e-3f);
         const float read = scaleBehind(*draft, "read");
         QVERIFY2(std::abs(read - (together ? 4 / 127.f : readScale)) < 1e-3f, qPrintable(QString::number(read)));
+    }
+
+    /// A range is one of the tensor, whoever reads it.
+    void rangesOfSiblings()
+    {
+        const Prepared f = siblings(false), q = siblings(true);
+        const PlantedPair files { std::shared_ptr<const Model>(f.plan, &f.plan->model()),
+            std::shared_ptr<const Model>(q.plan, &q.plan->model()),
+            std::make_shared<FixedData>(std::vector { Tensor::of<float>({ 4, 8 }, normals(32, 3)) }) };
+        const auto draft
+            = mendedFile(*snapshotOf(files), std::vector<Remedy> { { RemedyKind::SetRange, {}, "a", -4, 4, 0 } });
+        QVERIFY2(draft.ok(), draft.ok() ? "" : issueText(draft.issue()).c_str());
+        for (const char* made : { "c1", "a1", "c2", "a2" })
+            QVERIFY2(std::abs(scaleBehind(*draft, made) - 4 / 127.f) < 1e-3f, made);
     }
 
     /// A recipe leaves them in float: that is no measure of writing them anew.

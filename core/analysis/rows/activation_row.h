@@ -42,6 +42,12 @@ struct ActivationRow {
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
     std::optional<uint32_t> quantizer; ///< index in the quantized file's QuantView
+    /// So many other pairs of QuantizeLinear and DequantizeLinear with parameters of their own stand for the float
+    /// value; each has a row.
+    size_t siblings = 0;
+    std::vector<NodeId> readers {}; ///< of several pairs: nodes of the float model that read this one, where known
+    std::vector<std::string> readerNames {}; ///< theirs
+    bool behindSibling = false; ///< of several pairs: what this one quantizes has gone through another one
     bool repeatsQuantizer = false; ///< an earlier row has the same one: their shapes alone differ
     QuantParams params; ///< no scales when without a quantizer of its own, or dynamic
     bool dynamic = false;

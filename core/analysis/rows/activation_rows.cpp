@@ -3,9 +3,11 @@
 
 #include "core/analysis/measure/pair_meter.h"
 #include "core/analysis/pairs/masked_values.h"
+#include "core/analysis/pairs/node_partners.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/graph/handed_on.h"
+#include "core/qdq/same_params.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -191,7 +193,7 @@ public:
                 continue;
             std::optional<double> input;
             if (row.floatNode.valid())
-                input = comingIn(m_graph.node(row.floatNode));
+                input = comingIn(row.floatNode);
             Number floor;
             if (row.idealSqnrDb)
                 floor = -*row.idealSqnrDb;
@@ -205,13 +207,14 @@ public:
 
 private:
     /// Noise to signal that comes in: of factors it adds up, so a product does not make what they bring.
-    std::optional<double> comingIn(const Node& node) const
+    std::optional<double> comingIn(NodeId id) const
     {
+        const Node& node = m_graph.node(id);
         std::optional<double> all;
         for (size_t i = 0; i < node.inputs.size(); ++i) {
             std::optional<double> one;
             if (node.inputs[i].valid())
-                largest(node.inputs[i], one, 0);
+                largest(node.inputs[i], id, one, 0);
             const bool square = i > 0 && node.inputs[i] == node.inputs[0];
             if (one && all && node.opType == "Mul" && !square)
                 all = 10 * std::log10(std::pow(10.0, *all / 10) + std::pow(10.0, *one / 10));
@@ -221,9 +224,9 @@ private:
         return all;
     }
 
-    void largest(ValueId value, std::optional<double>& best, int depth) const
+    void largest(ValueId value, NodeId reader, std::optional<double>& best, int depth) const
     {
-        if (const auto row = m_rowOf.find(value)) {
+        if (const auto row = m_rowOf.find(value, reader)) {
             if (const Number db = noiseDb(m_rows[*row]); db && (*db >= kFloatNoiseDb || std::isinf(*db)))
                 best = std::max(best.value_or(*db), *db);
             return;
@@ -233,7 +236,7 @@ private:
             return;
         for (ValueId in : m_graph.node(producer).inputs)
             if (in.valid())
-                largest(in, best, depth + 1);
+                largest(in, producer, best, depth + 1);
     }
 
     const Graph& m_graph;
@@ -267,6 +270,49 @@ void fillShared(const PairPlan& plan, PairShared& shared, ActivationRow& row)
     if (plan.codes.valid() && row.params.perTensor())
         row.usedCodes
             = static_cast<double>(shared.codes.count()) / double(row.params.codes().high - row.params.codes().low + 1);
+}
+
+/// Nodes of the float model that read a pair, or another one that does the same with the same value.
+std::vector<NodeId> readersOfPair(const ComparePair& pair, const NodePartners& partners, uint32_t quantizer)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const auto& all = pair.quantView->quantizers();
+    std::vector<NodeId> readers;
+    for (const Quantizer& q : all) {
+        if (q.real != all[quantizer].real || !sameParams(q.params, all[quantizer].params))
+            continue;
+        for (const NodeId dequantize : q.dequantize)
+            for (const Use& use : graph.value(graph.node(dequantize).outputs[0]).uses) {
+                if (!use.node.valid() || pair.quantView->isPlumbing(use.node))
+                    continue;
+                const NodeId reader = partners.of(use.node);
+                if (reader.valid() && std::ranges::find(readers, reader) == readers.end())
+                    readers.push_back(reader);
+            }
+    }
+    return readers;
+}
+
+/// What tells rows of one float value apart.
+void fillSiblings(const ComparePair& pair, std::vector<ActivationRow>& rows)
+{
+    std::map<ValueId, std::vector<size_t>> byValue;
+    for (size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].quantizer)
+            byValue[rows[i].floatValue].push_back(i);
+    std::erase_if(byValue, [](const auto& one) { return one.second.size() < 2; });
+    if (byValue.empty())
+        return;
+    const NodePartners partners(pair);
+    for (const auto& [value, own] : byValue)
+        for (const size_t i : own) {
+            const ValueId real = pair.quantView->quantizers()[*rows[i].quantizer].real;
+            rows[i].siblings = own.size() - 1;
+            rows[i].readers = readersOfPair(pair, partners, *rows[i].quantizer);
+            for (const NodeId reader : rows[i].readers)
+                rows[i].readerNames.push_back(pair.floatPlan->graph().node(reader).name);
+            rows[i].behindSibling = real.valid() && pair.quantView->ofQuantized(real);
+        }
 }
 
 } // namespace
@@ -319,6 +365,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         fillShared(plan, *m.shared[i], row);
         result.activations.push_back(std::move(row));
     }
+    fillSiblings(pair, result.activations);
     IncreaseFinder(fg, result.activations).fill();
 }
 

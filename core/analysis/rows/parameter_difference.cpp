@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <type_traits>
 
 namespace qs {
 
@@ -71,7 +70,7 @@ public:
 
     std::vector<ParameterDifference> run()
     {
-        pairRows(m_a.activations, m_b.activations, [&](const auto* a, const auto* b) { addActivation(a, b); });
+        pairActivations();
         pairRows(m_a.weights, m_b.weights, [&](const auto* a, const auto* b) { addWeight(a, b); });
         std::ranges::stable_sort(m_found, [](const auto& x, const auto& y) {
             const double first = std::fabs(x.gainDb), second = std::fabs(y.gainDb);
@@ -81,22 +80,79 @@ public:
     }
 
 private:
-    /// Rows by name; of several weights with one name, the parts of a packed one, each; of activations the first.
-    template <class Row>
-    static std::map<std::pair<std::string, size_t>, const Row*> byName(const std::vector<Row>& rows)
+    /// The rows of one float value: several where it has pairs of quantizers with parameters of their own.
+    using Rows = std::vector<const ActivationRow*>;
+
+    static void group(const std::vector<ActivationRow>& rows, std::map<std::string, Rows>& groups,
+        std::vector<std::string>& order, const std::map<std::string, Rows>& known)
+    {
+        for (const ActivationRow& row : rows) {
+            if (!groups.contains(row.name) && !known.contains(row.name))
+                order.push_back(row.name);
+            groups[row.name].push_back(&row);
+        }
+    }
+
+    /// What a node reads of the value.
+    static const ActivationRow* asRead(const Rows& rows, NodeId reader)
+    {
+        for (const ActivationRow* row : rows)
+            if (std::ranges::find(row->readers, reader) != row->readers.end())
+                return row;
+        return rows.empty() ? nullptr : rows.front();
+    }
+
+    /// Each pair that one node of the float model reads in both files, or that stands where it has no reader.
+    static std::vector<std::pair<const ActivationRow*, const ActivationRow*>> partnersOf(const Rows& as, const Rows& bs)
+    {
+        std::vector<std::pair<const ActivationRow*, const ActivationRow*>> found;
+        const auto add = [&](const ActivationRow* a, const ActivationRow* b) {
+            if (std::ranges::find(found, std::pair(a, b)) == found.end())
+                found.emplace_back(a, b);
+        };
+        const auto first = [](const Rows& rows) { return rows.empty() ? nullptr : rows.front(); };
+        const auto hasReaders = [&](const Rows& rows) { return first(rows) && !first(rows)->readers.empty(); };
+        if (!hasReaders(as) && !hasReaders(bs))
+            add(first(as), first(bs));
+        for (const Rows* rows : { &as, &bs })
+            for (const ActivationRow* row : *rows)
+                for (const NodeId reader : row->readers)
+                    add(asRead(as, reader), asRead(bs, reader));
+        for (const ActivationRow* a : as)
+            if (std::ranges::none_of(found, [&](const auto& pair) { return pair.first == a; }))
+                add(a, first(bs));
+        for (const ActivationRow* b : bs)
+            if (std::ranges::none_of(found, [&](const auto& pair) { return pair.second == b; }))
+                add(first(as), b);
+        return found;
+    }
+
+    void pairActivations()
+    {
+        std::map<std::string, Rows> as, bs;
+        std::vector<std::string> order;
+        group(m_a.activations, as, order, {});
+        group(m_b.activations, bs, order, as);
+        for (const std::string& name : order)
+            for (const auto& [a, b] : partnersOf(as[name], bs[name]))
+                addActivation(a, b);
+    }
+
+    /// Rows by name; of several weights with one name, the parts of a packed one, each.
+    static std::map<std::pair<std::string, size_t>, const WeightRow*> byName(const std::vector<WeightRow>& rows)
     {
         std::map<std::string, size_t> counts;
-        std::map<std::pair<std::string, size_t>, const Row*> named;
-        constexpr bool parts = std::is_same_v<Row, WeightRow>;
-        for (const Row& row : rows)
-            named.emplace(std::pair(row.name, parts ? counts[row.name]++ : 0), &row);
+        std::map<std::pair<std::string, size_t>, const WeightRow*> named;
+        for (const WeightRow& row : rows)
+            named.emplace(std::pair(row.name, counts[row.name]++), &row);
         return named;
     }
 
-    /// Calls use() for each float value, in the order of `as`, then of what only `bs` have.
-    template <class Row, class Use>
-    static void pairRows(const std::vector<Row>& as, const std::vector<Row>& bs, const Use& use)
+    /// Calls use() for each weight, in the order of `as`, then of what only `bs` have.
+    template <class Use>
+    static void pairRows(const std::vector<WeightRow>& as, const std::vector<WeightRow>& bs, const Use& use)
     {
+        using Row = WeightRow;
         const auto here = byName(as), there = byName(bs);
         std::map<const Row*, const Row*> partners; // null: none
         std::set<const Row*> single;

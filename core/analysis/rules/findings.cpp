@@ -5,7 +5,11 @@
 #include "core/kernels/instruction_sets.h"
 #include "core/qdq/qlinear_signature.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -66,6 +70,25 @@ bool isTold(
 }
 
 namespace {
+
+/// Of which pair of several it is told.
+void nameSiblings(const Comparison& c, std::vector<Finding>& found)
+{
+    static constexpr std::array kOfQuantizer { Rule::RangeTooSmall, Rule::RangeTooLarge, Rule::SymmetricOnSkewed,
+        Rule::InputMismatch, Rule::Outliers, Rule::WrongZeroPoint, Rule::BrokenScale };
+    for (Finding& f : found) {
+        const ActivationRow* row = f.activation ? &c.activations[*f.activation] : nullptr;
+        if (!row || row->siblings == 0 || std::ranges::find(kOfQuantizer, f.rule) == kOfQuantizer.end())
+            continue;
+        f.summary += fmt::format(
+            " The tensor has {} pairs of QuantizeLinear and DequantizeLinear with parameters of their own; this is {}",
+            row->siblings + 1, row->quantizedName);
+        f.summary += row->readerNames.empty() ? "."
+                                              : fmt::format(", which {} read{}.", fmt::join(row->readerNames, ", "),
+                                                  row->readerNames.size() > 1 ? "" : "s");
+        f.evidence.push_back({ "pair", std::nullopt, row->quantizedName, {} });
+    }
+}
 
 /// What else is told of a weight whose reader misreads its codes follows from that, and a bias in the scale of what was
 /// written is right.
@@ -136,6 +159,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
             return f.rule == Rule::WeightsDiffer || f.rule == Rule::WrongBiasScale || f.rule == Rule::InputMismatch;
         });
     keepOddConstants(found);
+    nameSiblings(c, found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
     });

@@ -51,70 +51,95 @@ public:
         , m_rowOf(c.activations)
         , m_brought(graph.values().size())
         , m_shares(graph.values().size())
+        , m_further(c.activations.size())
     {
         const OutputRow* worst = worstOutput(c.outputs);
         if (!worst || !worst->floatValue.valid())
             return;
         for (size_t v = 0; v < m_brought.size(); ++v)
-            m_brought[v] = ownNoise(ValueId(v));
-        for (const Node& node : graph.nodes())
-            for (const ValueId out : node.outputs)
-                if (out.valid() && m_brought[out.index()].relative < 0) // not compared: the noisiest input's
-                    for (const ValueId in : node.inputs)
-                        if (in.valid() && m_brought[in.index()].relative > m_brought[out.index()].relative)
-                            m_brought[out.index()] = m_brought[in.index()];
-        m_shares[worst->floatValue.index()] = 1;
+            if (const auto row = m_rowOf.find(ValueId(v)))
+                m_brought[v] = ownNoise(*row);
         const auto& nodes = graph.nodes();
+        for (size_t n = 0; n < nodes.size(); ++n)
+            for (const ValueId out : nodes[n].outputs)
+                if (out.valid() && m_brought[out.index()].relative < 0) // not compared: the noisiest input's
+                    for (const ValueId in : nodes[n].inputs)
+                        if (in.valid() && broughtTo(NodeId(n), in).relative > m_brought[out.index()].relative)
+                            m_brought[out.index()] = broughtTo(NodeId(n), in);
+        m_shares[worst->floatValue.index()] = 1;
         for (size_t n = nodes.size(); n-- > 0;)
-            handBack(nodes[n]);
+            handBack(NodeId(n), nodes[n]);
     }
-    const std::vector<double>& all() const { return m_shares; } ///< by value
+    double of(size_t row) const
+    {
+        const ValueId value = m_rows[row].floatValue;
+        return m_rowOf.find(value) == row ? m_shares[value.index()] : m_further[row];
+    }
 
 private:
     struct Noise {
         double relative = -1, power = -1; ///< below zero: nothing is known
     };
-    Noise ownNoise(ValueId value) const
+    Noise ownNoise(size_t row) const
     {
-        const auto row = m_rowOf.find(value);
-        if (!row)
-            return {};
-        const ActivationRow& a = m_rows[*row];
+        const ActivationRow& a = m_rows[row];
         const double rmse = a.accumulated.rmse.value_or(0), signal = a.signalPower.value_or(0);
         return signal > 0 ? Noise { rmse * rmse / signal, rmse * rmse } : Noise {};
     }
-    /// The part that was there before; all of it where that is not known.
-    double inheritedPart(ValueId value) const
+    /// A further row of the value, by which this node reads it.
+    std::optional<size_t> furtherRow(NodeId reader, ValueId value) const
     {
-        const auto row = m_rowOf.find(value);
-        const Noise& noise = m_brought[value.index()];
+        const auto row = m_rowOf.find(value, reader);
+        return row && row != m_rowOf.find(value) ? row : std::nullopt;
+    }
+    Noise broughtTo(NodeId reader, ValueId value) const
+    {
+        const auto row = furtherRow(reader, value);
+        return row ? ownNoise(*row) : m_brought[value.index()];
+    }
+    /// The part that was there before; all of it where that is not known.
+    double inheritedPart(std::optional<size_t> row, const Noise& noise) const
+    {
         const Number inherited = row ? m_rows[*row].noise.inherited : std::nullopt;
         return inherited && noise.power > 0 ? std::clamp(*inherited / noise.power, 0.0, 1.0) : 1;
     }
-    void handBack(const Node& node)
+    /// What is there before the value's quantizers.
+    double shareBefore(ValueId value)
+    {
+        double beside = 0;
+        for (const size_t row : m_rowOf.further(value))
+            (m_rows[row].behindSibling ? m_shares[value.index()] : beside)
+                += m_further[row] * inheritedPart(row, ownNoise(row));
+        return beside + m_shares[value.index()] * inheritedPart(m_rowOf.find(value), m_brought[value.index()]);
+    }
+    void handBack(NodeId id, const Node& node)
     {
         double share = 0;
         for (const ValueId out : node.outputs)
             if (out.valid())
-                share += m_shares[out.index()] * inheritedPart(out);
+                share += shareBefore(out);
         if (share <= 0)
             return;
         const bool adds = node.opType == "Add" || node.opType == "Sub" || node.opType == "Concat";
         const auto brought = [&](ValueId in) {
-            return in.valid() ? std::max(adds ? m_brought[in.index()].power : m_brought[in.index()].relative, 0.0) : 0;
+            const Noise noise = in.valid() ? broughtTo(id, in) : Noise {};
+            return std::max(adds ? noise.power : noise.relative, 0.0);
         };
         double sum = 0;
         for (const ValueId in : node.inputs)
             sum += brought(in);
         for (const ValueId in : node.inputs)
-            if (sum > 0 && in.valid())
-                m_shares[in.index()] += share * brought(in) / sum;
+            if (sum > 0 && in.valid()) {
+                const auto row = furtherRow(id, in);
+                (row ? m_further[*row] : m_shares[in.index()]) += share * brought(in) / sum;
+            }
     }
 
     const SeenRows m_rows;
     const RowOfValue m_rowOf;
     std::vector<Noise> m_brought; ///< by value
-    std::vector<double> m_shares; ///< by value
+    std::vector<double> m_shares; ///< by value, of its first row
+    std::vector<double> m_further; ///< by row, of further ones
 };
 
 /// Where the noise of a tensor that only inherits comes from. Found for all values in one pass through the graph.
@@ -127,6 +152,7 @@ public:
         , m_found(found)
         , m_rowOf(c.activations)
         , m_findingsAt(graph.values().size())
+        , m_above(graph.values().size())
         , m_upTo(graph.values().size())
     {
         for (size_t f = 0; f < found.size(); ++f)
@@ -134,11 +160,11 @@ public:
                 m_findingsAt[c.activations[*found[f].activation].floatValue.index()].push_back(f);
         for (size_t v = 0; v < m_upTo.size(); ++v)
             if (!graph.value(ValueId(v)).producer.valid())
-                m_upTo[v] = upTo(ValueId(v));
+                trace(ValueId(v));
         for (const Node& node : graph.nodes())
             for (const ValueId output : node.outputs)
                 if (output.valid())
-                    m_upTo[output.index()] = upTo(output);
+                    trace(output);
     }
 
     /// The worst finding upstream if there is one, else the nearest tensor that makes noise itself, if that is so much
@@ -146,13 +172,14 @@ public:
     std::optional<size_t> sourceOf(size_t row) const
     {
         const ValueId value = m_c.activations[row].floatValue;
-        Sources sources = above(value);
+        Sources sources = m_above[value.index()];
         for (const size_t f : m_findingsAt[value.index()])
-            if (m_found[f].activation != row)
+            if (m_found[f].activation != row && isBefore(*m_found[f].activation, row))
                 takeFinding(f, sources.finding);
         if (sources.finding)
             return m_found[*sources.finding].activation;
-        const auto nearest = m_rowOf.find(value) == row ? sources.nearest : m_upTo[value.index()].nearest;
+        const bool first = m_rowOf.find(value) == row || isBeside(row);
+        const auto nearest = first ? sources.nearest : m_upTo[value.index()].nearest;
         return nearest && explains(m_c.activations[*nearest], m_c.activations[row]) ? nearest : std::nullopt;
     }
 
@@ -167,6 +194,16 @@ private:
         return !from.accumulated.sqnrDb || *from.accumulated.sqnrDb < *row.accumulated.sqnrDb + kMostGrowthDb;
     }
 
+    bool isBeside(size_t row) const { return m_c.activations[row].siblings > 0 && !m_c.activations[row].behindSibling; }
+    /// What `row` shows has gone through the quantizer of another row of its value.
+    bool isBefore(size_t other, size_t row) const { return other == row || !isBeside(row); }
+
+    void trace(ValueId value)
+    {
+        m_above[value.index()] = above(value);
+        m_upTo[value.index()] = upTo(value, m_rowOf.find(value));
+    }
+
     /// Of all that a value depends on.
     Sources above(ValueId value) const
     {
@@ -177,7 +214,8 @@ private:
         for (const ValueId in : m_graph.node(producer).inputs) {
             if (!in.valid())
                 continue;
-            const Sources& from = m_upTo[in.index()];
+            const auto row = m_rowOf.find(in, producer);
+            const Sources from = row == m_rowOf.find(in) ? m_upTo[in.index()] : upTo(in, row);
             if (from.finding)
                 takeFinding(*from.finding, sources.finding);
             if (from.nearest)
@@ -186,13 +224,13 @@ private:
         return sources;
     }
 
-    /// The same with the value itself.
-    Sources upTo(ValueId value) const
+    /// The same with the value itself, as this row shows it.
+    Sources upTo(ValueId value, std::optional<size_t> row) const
     {
-        Sources sources = above(value);
+        Sources sources = m_above[value.index()];
         for (const size_t f : m_findingsAt[value.index()])
-            takeFinding(f, sources.finding);
-        const auto row = m_rowOf.find(value);
+            if (!row || isBefore(*m_found[f].activation, *row))
+                takeFinding(f, sources.finding);
         if (!row || onlyInherits(m_seen[*row]))
             return sources;
         sources.nearest.reset();
@@ -220,7 +258,8 @@ private:
     const std::vector<Finding>& m_found;
     const RowOfValue m_rowOf;
     std::vector<std::vector<size_t>> m_findingsAt; ///< by value; no notes
-    std::vector<Sources> m_upTo; ///< by value
+    std::vector<Sources> m_above; ///< by value
+    std::vector<Sources> m_upTo; ///< by value, as its first row shows it
 };
 
 std::string placeText(const ActivationRow& row)
@@ -280,8 +319,8 @@ std::vector<double> noiseShares(const ComparePair& pair, const Comparison& c)
 {
     const NoiseShares shares(pair.floatPlan->graph(), c);
     std::vector<double> passed;
-    for (const ActivationRow& row : c.activations)
-        passed.push_back(shares.all()[row.floatValue.index()]);
+    for (size_t i = 0; i < c.activations.size(); ++i)
+        passed.push_back(shares.of(i));
     return passed;
 }
 

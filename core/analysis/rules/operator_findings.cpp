@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rows/range_use.h"
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 
 #include "core/qdq/qlinear_signature.h"
@@ -168,9 +169,8 @@ bool cancels(const ActivationRow& row)
 const ActivationRow* inputRow(const Graph& graph, const Comparison& c, NodeId product)
 {
     const auto& inputs = graph.node(product).inputs;
-    const auto row = inputs.empty() ? c.activations.end()
-                                    : std::ranges::find(c.activations, inputs[0], &ActivationRow::floatValue);
-    return row == c.activations.end() ? nullptr : &*row;
+    const auto row = inputs.empty() ? std::nullopt : RowOfValue(c.activations).find(inputs[0], product);
+    return row ? &c.activations[*row] : nullptr;
 }
 
 /// One large channel takes the steps of the others: that, not the sums, lets the noise grow.

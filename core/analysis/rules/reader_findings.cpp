@@ -369,7 +369,7 @@ std::optional<Fall> fallAt(const Graph& graph, const Comparison& c, const RowOfV
     std::optional<Fall> worst;
     double most = 0;
     for (size_t slot = 0; slot < (node.opType == "Concat" ? node.inputs.size() : 1); ++slot) {
-        const auto in = rows.find(node.inputs[slot]);
+        const auto in = rows.find(node.inputs[slot], row.floatNode);
         if (!in)
             return std::nullopt;
         const Similarity& came = c.activations[*in].accumulated;

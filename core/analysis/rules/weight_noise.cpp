@@ -61,7 +61,7 @@ Number inputPower(
     const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight, NodeId reader)
 {
     for (const ValueId input : graph.node(reader).inputs)
-        if (const auto row = input.valid() && input != weight.floatValue ? rows.find(input) : std::nullopt)
+        if (const auto row = input.valid() && input != weight.floatValue ? rows.find(input, reader) : std::nullopt)
             return c.activations[*row].signalPower;
     return std::nullopt;
 }
@@ -115,7 +115,7 @@ bool readsExact(const ComparePair& pair, const Comparison& c, const RowOfValue& 
         && std::ranges::all_of(graph.node(reader).inputs, [&](ValueId in) {
                if (!in.valid() || pair.floatPlan->constant(in))
                    return true;
-               const auto row = rows.find(in);
+               const auto row = rows.find(in, reader);
                return row && c.activations[*row].accumulated.exact;
            });
 }

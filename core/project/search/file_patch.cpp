@@ -358,8 +358,10 @@ Status FilePatch::bypassNode(NodeId id)
         if (!read) // a constant, or seen through other nodes
             whole.push_back(q);
     }
-    if (const auto behind = outputQuantizer(id))
-        whole.push_back(*behind);
+    for (const ValueId out : m_plan.graph().node(id).outputs)
+        for (uint32_t q = 0; out.valid() && q < m_pair.quantView->quantizers().size(); ++q)
+            if (quantizer(q).real == out)
+                whole.push_back(q);
     if (whole.empty() && unit == units.end()) {
         Issue issue = badInput("nothing that serves this node is quantized", m_plan.model().path, {});
         issue.node = m_plan.graph().node(id).name;

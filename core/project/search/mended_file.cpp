@@ -76,10 +76,16 @@ private:
         return found;
     }
 
+    /// Of all pairs of the tensor, which readers may have one each.
     Status setRange(const Remedy& r)
     {
-        const ActivationRow* row = activation(r.tensor);
-        return row ? m_patch.setRange(*row->quantizer, r.low, r.high) : Status(refused(r));
+        bool any = false;
+        for (const ActivationRow& row : m_rows.activations)
+            if (row.name == r.tensor && row.quantizer) {
+                QS_CHECK(m_patch.setRange(*row.quantizer, r.low, r.high));
+                any = true;
+            }
+        return any ? Status {} : Status(refused(r));
     }
 
     /// Quantizers that only pass elements on are set with those that they get them from.
@@ -102,7 +108,7 @@ private:
         const ActivationRow* row = activation(r.tensor);
         if (!row || !row->floatRange || axis)
             return refused(r);
-        return m_patch.setRange(*row->quantizer, row->floatRange->first, row->floatRange->second);
+        return setRange({ RemedyKind::SetRange, {}, r.tensor, row->floatRange->first, row->floatRange->second, 0 });
     }
 
     Status eightBits(const Remedy& r)

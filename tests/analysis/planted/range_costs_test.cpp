@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ranges are told of by what they cost at the output.
+#include "core/analysis/rows/parameter_difference.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"
 
@@ -64,6 +65,26 @@ const Finding* severeRange(const Comparison& c)
         return (f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge) && f.severity != Severity::Note;
     });
     return at == c.findings.end() ? nullptr : &*at;
+}
+
+/// x -> Neg -> a, which two products read, each by a pair of its own of this width; or both by the second one, which
+/// stands behind the first.
+Prepared readTwice(bool codes, float first, float second, bool behind)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).node("Neg", { "x" }, { "a" });
+    for (const char* weight : { "v", "w" })
+        m.constant(weight, Tensor::of<float>({ kWidth, kWidth }, uniform(kWidth * kWidth, uint32_t(*weight))));
+    if (codes) {
+        m.constant("z", Tensor::scalar(uint8_t(128)));
+        m.constant("s1", Tensor::scalar(first / 255)).constant("s2", Tensor::scalar(second / 255));
+        m.node("QuantizeLinear", { "a", "s1", "z" }, { "c1" }).node("DequantizeLinear", { "c1", "s1", "z" }, { "a1" });
+        m.node("QuantizeLinear", { behind ? "a1" : "a", "s2", "z" }, { "c2" });
+        m.node("DequantizeLinear", { "c2", "s2", "z" }, { "a2" });
+    }
+    m.node("MatMul", { !codes ? "a" : behind ? "a2" : "a1", "v" }, { "p" });
+    m.node("MatMul", { codes ? "a2" : "a", "w" }, { "r" });
+    return m.node("Add", { "p", "r" }, { "y" }).output("y").finish();
 }
 
 } // namespace
@@ -186,6 +207,54 @@ private slots:
             QCOMPARE(f->tensor, std::string("b"));
         const ActivationRow& b = rowOf(c, "b");
         QVERIFY(b.range->second > 2.5 * b.floatRange->second); // in all of them
+    }
+    void siblings_data()
+    {
+        QTest::addColumn<float>("first"); // width of the range; the data's is 8
+        QTest::addColumn<float>("second");
+        QTest::addColumn<bool>("behind");
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<QString>("told"); // the pair; empty: none
+        QTest::newRow("equal") << 8.1f << 8.1f << false << 1 << "";
+        QTest::newRow("equal, in a row") << 8.1f << 8.1f << true << 1 << "";
+        QTest::newRow("both right") << 8.1f << 8.2f << false << 2 << "";
+        QTest::newRow("both right, in a row") << 8.1f << 8.2f << true << 2 << "";
+        QTest::newRow("the first too narrow") << 2.f << 8.1f << false << 2 << "a1";
+        QTest::newRow("the second too narrow") << 8.1f << 2.f << false << 2 << "a2";
+        QTest::newRow("the second too narrow, in a row") << 8.1f << 2.f << true << 2 << "a2";
+        QTest::newRow("the second far too wide") << 8.1f << 300.f << false << 2 << "a2";
+        QTest::newRow("the second far too wide, in a row") << 8.1f << 300.f << true << 2 << "a2";
+    }
+    /// Each pair of a tensor counts, not the first alone.
+    void siblings()
+    {
+        QFETCH(float, first);
+        QFETCH(float, second);
+        QFETCH(bool, behind);
+        QFETCH(int, rows);
+        QFETCH(QString, told);
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, uniform(kRows * kWidth, 3, -4, 4)) });
+        const Prepared whole = readTwice(false, 0, 0, false);
+        const Comparison c = compared(whole, readTwice(true, first, second, behind), data);
+        QCOMPARE(int(std::ranges::count(c.activations, "a", &ActivationRow::name)), rows);
+        QVERIFY2(!findingOf(c, Rule::SensitiveOperator), qPrintable(rulesOf(c)));
+        size_t found = 0;
+        for (const Finding& f : c.findings)
+            if (f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge) {
+                ++found;
+                QCOMPARE(QString::fromStdString(c.activations[f.activation.value()].quantizedName), told);
+                QVERIFY2(f.severity != Severity::Note, qPrintable(rulesOf(c)));
+                const std::string reader = told == "a1" ? "n_p" : behind ? "n_p, n_r" : "n_r";
+                QVERIFY2(f.summary.find(told.toStdString() + ", which " + reader + " read") != std::string::npos,
+                    f.summary.c_str());
+            }
+        QVERIFY2(found == (told.isEmpty() ? 0 : 1), qPrintable(rulesOf(c)));
+        // Beside a file with equal pairs each that differs is told of.
+        const Comparison healthy = compared(whole, readTwice(true, 8.1f, 8.1f, behind), data);
+        size_t differ = 0;
+        for (const ParameterDifference& d : parameterDifferences(healthy, c))
+            differ += !d.same;
+        QCOMPARE(differ, size_t(first != 8.1f) + size_t(second != 8.1f));
     }
     /// 0 to 1 is the range of a Softmax, however small these data make it.
     void rangeOfOperator()

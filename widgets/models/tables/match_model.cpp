@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace qs {
 
@@ -188,15 +189,19 @@ RowList<MatchRow> MatchModel::rowsOf(const SnapshotPtr& snapshot) const
     std::vector<MatchRow> rows;
     if (!snapshot->alignment || !snapshot->floatModel || !snapshot->quantModel)
         return rows;
-    std::unordered_map<ValueId, const ActivationRow*> compared;
+    std::unordered_map<ValueId, std::vector<const ActivationRow*>> compared; // several of several quantizers
     if (snapshot->comparison)
         for (const ActivationRow& row : snapshot->comparison->activations)
-            compared.emplace(row.floatValue, &row);
+            compared[row.floatValue].push_back(&row);
     const Alignment& alignment = *snapshot->alignment;
     for (const ValuePair& pair : alignment.values) {
         const auto it = compared.find(pair.floatValue);
-        rows.push_back({ snapshot.get(), pair.floatValue, pair.quantValue, &pair, {}, {},
-            it == compared.end() ? nullptr : it->second });
+        const ActivationRow* row = it == compared.end() ? nullptr : it->second.front();
+        if (row)
+            for (const ActivationRow* other : it->second)
+                if (other->quantizer == pair.quantizer && row->quantizer != pair.quantizer)
+                    row = other;
+        rows.push_back({ snapshot.get(), pair.floatValue, pair.quantValue, &pair, {}, {}, row });
     }
     for (const InsideValue& inside : alignment.insideFloat)
         rows.push_back({ snapshot.get(), inside.value, {}, nullptr, inside.node, {}, nullptr });
