@@ -122,7 +122,7 @@ private:
         const AttributeValue* const own = m_node.attributes.find(name);
         auto& tried = m_tried[name];
         const auto isKnown = [&](const AttributeValue& other) { return sameSetting(other, value); };
-        if ((own && isKnown(*own)) || std::ranges::any_of(tried, isKnown))
+        if (tried.size() == kMostTried || (own && isKnown(*own)) || std::ranges::any_of(tried, isKnown))
             return;
         tried.push_back(value);
         m_found.push_back({ m_id,
@@ -276,7 +276,8 @@ private:
         const Graph& graph = m_float.graph();
         for (const NodeId id : m_floatNodes) {
             const Node& gather = graph.node(id);
-            const Tensor* const table = gather.is("Gather") ? m_float.constant(gather.inputs[0]) : nullptr;
+            const Tensor* const table
+                = gather.is("Gather") && gather.hasInput(0) ? m_float.constant(gather.inputs[0]) : nullptr;
             const std::string ids = table && gather.hasInput(1) ? graph.value(gather.inputs[1]).name : std::string();
             if (!words || !table || table->rank() != 2 || table->shape()[1] != words->shape().back() || !isInput(ids))
                 continue;
@@ -310,7 +311,7 @@ private:
 
     static constexpr std::array<std::string_view, 3> kAttention { "Attention", "MultiHeadAttention",
         "GroupQueryAttention" };
-    static constexpr size_t kMostOfInputs = 64;
+    static constexpr size_t kMostOfInputs = 64, kMostTried = 64; ///< values of one attribute
     const Plan& m_plan;
     const NodeId m_id;
     const Node& m_node;
