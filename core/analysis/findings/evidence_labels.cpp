@@ -51,6 +51,7 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "output_distance", "relative distance of the output" },
     { "distance_at_place", "relative distance there" },
     { "scale_distance", "relative distance of the scales" },
+    { "bias_scale_factor", "bias scales over input scale x weight scale" },
     { "median_sample_width", "median width of the samples' ranges", true },
     { "cost_db", "cost of one range" },
     { "calibration_cost_db", "cost of the calibration data" },
