@@ -72,7 +72,7 @@ Trial Search::attempt(Recipe recipe) const
     Trial trial;
     if (isStatic(recipe.format)) {
         const auto kept = recipe.tensors;
-        trial.ranges = shownRanges(m_file, recipe);
+        trial.ranges = shownRanges(m_file, recipe, &m_model.draft);
         for (const auto& [name, override] : kept)
             recipe.tensors[name] = override;
         std::erase_if(recipe.tensors, [&](const auto& entry) {

@@ -228,7 +228,7 @@ TensorOverride exactOverride(const QuantParams& params)
     return override;
 }
 
-Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
+Ranges shownRanges(const QuantizedFile& file, Recipe& recipe, const GraphDraft* floatModel)
 {
     Ranges ranges;
     if (isFloat8(recipe.activationType))
@@ -237,7 +237,8 @@ Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
         // A file with names of its own may store equal scales once; whose they are does not show then.
         const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + tails::kScale
             && recipe.placement.nodes.empty(); // where each has its own
-        const bool made = tensor.constant ? isMadeByNodes(file, name, tensor) : tensor.role == QuantRole::Activation;
+        const bool computed = floatModel ? !floatModel->constant(name) : isMadeByNodes(file, name, tensor);
+        const bool made = tensor.constant ? computed : tensor.role == QuantRole::Activation;
         const bool own = made && !shared && !tensor.scaleName.empty() && tensor.params.scale.size() == 1;
         if (!own)
             continue;
