@@ -474,6 +474,27 @@ private slots:
             QCOMPARE(draftDifferences(made->draft, again->draft).count(), size_t(0));
     }
 
+    /// A node that preparation takes away is no mistyped name.
+    void excludedNodesMayBeTakenAway()
+    {
+        test::SmallModel m("f.onnx");
+        m.input("x", { 2, 4 }).constant("w", Tensor::of<float>({ 4, 4 }, test::normals(16, 1)));
+        m.node("Identity", { "x" }, { "i" }).node("MatMul", { "i", "w" }, { "y" });
+        QuantizeInputs inputs;
+        inputs.model = std::make_shared<const Model>(m.output("y").finish().plan->model());
+        inputs.recipe.preparation.enabled = true;
+        inputs.ranges.emplace();
+        for (const char* name : { "x", "i", "y" })
+            inputs.ranges->tensors[name] = { .lowest = -2, .highest = 3, .shape = { 1 } };
+        inputs.recipe.exclude = { "n_i" };
+        const auto made = quantizeModel(inputs, {});
+        QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+        QVERIFY(
+            std::ranges::count(made->warnings, std::string("'n_i' is excluded, but preparation took it away")) == 1);
+        inputs.recipe.exclude = { "n_j" };
+        QVERIFY(!quantizeModel(inputs, {}).ok());
+    }
+
     void anotherExportHasTheSameRecipe_data()
     {
         QTest::addColumn<int>("format");

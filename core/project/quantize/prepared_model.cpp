@@ -11,6 +11,7 @@
 #include "core/quant/write/quantizer.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace qs {
 
@@ -55,9 +56,26 @@ Result<PreparedModel> preparedModel(const QuantizeInputs& inputs)
     return prepared;
 }
 
+std::vector<std::string> excludedAndGone(const QuantizeInputs& inputs, const GraphDraft& prepared)
+{
+    std::vector<std::string> gone;
+    if (!inputs.recipe.preparation.enabled)
+        return gone;
+    const std::vector<std::string> now = nodeNames(prepared, inputs.recipe),
+                                   before = nodeNames(GraphDraft(inputs.model), inputs.recipe);
+    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    std::ranges::copy_if(inputs.recipe.exclude, std::back_inserter(gone),
+        [&](const std::string& name) { return !has(now, name) && has(before, name); });
+    return gone;
+}
+
 Result<FloatState> readyState(const QuantizeInputs& inputs, PreparedModel& prepared, bool* raised)
 {
     QS_TRY(Recipe recipe, withTensorPatterns(inputs.recipe, prepared.draft));
+    for (const std::string& name : excludedAndGone(inputs, prepared.draft))
+        std::erase(recipe.exclude, name);
     for (const PassReport& report : prepared.reports)
         recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
     FloatState state = uncorrected(std::move(prepared.draft), recipe);

@@ -21,6 +21,9 @@ struct PreparedModel {
 /// Issues: not a float model; what is to be fixed is not there.
 Result<PreparedModel> preparedModel(const QuantizeInputs& inputs);
 
+/// Nodes that the recipe excludes by name, that the file has, and that preparation took away.
+std::vector<std::string> excludedAndGone(const QuantizeInputs& inputs, const GraphDraft& prepared);
+
 /// What is calibrated and quantized, before any correction; takes the draft of `prepared`. `raised`: whether its opset
 /// had to be. Issue: a pattern of the recipe that no tensor matches.
 Result<FloatState> readyState(const QuantizeInputs& inputs, PreparedModel& prepared, bool* raised);

@@ -193,6 +193,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
     const bool fixed = !preparation.fixedInputs.empty() || !preparation.fixedShapes.empty();
     const bool changed = prepared.changed(inputs.model->graph) || fixed || correct || inputs.model->hasFunctions;
     bool raised = false;
+    const std::vector<std::string> gone = excludedAndGone(inputs, prepared.draft);
     QS_TRY(FloatState state, readyState(inputs, prepared, &raised));
     const double prepareMs = clock.lap();
     const auto blocks = std::make_shared<ReadyBlocks>();
@@ -214,6 +215,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
     if (work.cancel.cancelled())
         return cancelled();
     QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
+    for (const std::string& name : gone)
+        quantized.warnings.push_back("'" + name + "' is excluded, but preparation took it away");
     warnOfEmptyTensors(state, quantized.warnings);
     warnOfNewCodes(inputs.recipe.codes, quantized.codes, quantized.warnings);
     QS_CHECK(warnOfBranches(inputs, state, quantized.warnings));
