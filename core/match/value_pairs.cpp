@@ -60,6 +60,8 @@ std::map<ValueId, std::vector<uint32_t>> pairsOfRoots(const GraphPair& g)
     return pairs;
 }
 
+constexpr size_t kMostQuantizers = 256; ///< of one value, with parameters of their own
+
 /// Those of the root of `first` that have other parameters than it and each other: equal ones give equal values.
 std::vector<uint32_t> furtherQuantizers(
     const GraphPair& g, const std::map<ValueId, std::vector<uint32_t>>& byRoot, uint32_t first)
@@ -69,8 +71,9 @@ std::vector<uint32_t> furtherQuantizers(
     std::vector<uint32_t> different { first };
     if (it != byRoot.end() && std::ranges::find(it->second, first) != it->second.end())
         for (const uint32_t other : it->second)
-            if (std::ranges::none_of(
-                    different, [&](uint32_t known) { return sameParams(all[known].params, all[other].params); }))
+            if (different.size() < kMostQuantizers && std::ranges::none_of(different, [&](uint32_t known) {
+                    return sameParams(all[known].params, all[other].params);
+                }))
                 different.push_back(other);
     different.erase(different.begin());
     return different;
@@ -115,9 +118,9 @@ public:
     /// Another quantizer of what the last one shows.
     void addFurther(ValueId f, uint32_t quantizer)
     {
-        const auto known = std::ranges::find_if(m_pairs,
+        const auto known = std::find_if(m_pairs.rbegin(), m_pairs.rend(), // it is one of the last
             [&](const ValuePair& pair) { return pair.floatValue == f && pair.quantValue == m_shown && m_quantizer; });
-        if (known == m_pairs.end())
+        if (known == m_pairs.rend())
             return;
         ValuePair pair = *known;
         pair.quantValue = m_g.view.quantizers()[quantizer].shown();

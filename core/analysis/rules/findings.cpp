@@ -12,6 +12,9 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace qs {
 
@@ -71,6 +74,8 @@ bool isTold(
 
 namespace {
 
+constexpr size_t kNamedReaders = 3;
+
 /// Of which pair of several it is told.
 void nameSiblings(const Comparison& c, std::vector<Finding>& found)
 {
@@ -83,9 +88,14 @@ void nameSiblings(const Comparison& c, std::vector<Finding>& found)
         f.summary += fmt::format(
             " The tensor has {} pairs of QuantizeLinear and DequantizeLinear with parameters of their own; this is {}",
             row->siblings + 1, row->quantizedName);
-        f.summary += row->readerNames.empty() ? "."
-                                              : fmt::format(", which {} read{}.", fmt::join(row->readerNames, ", "),
-                                                  row->readerNames.size() > 1 ? "" : "s");
+        const std::vector<std::string>& readers = row->readerNames;
+        const auto named = std::span(readers).first(std::min(readers.size(), kNamedReaders));
+        const std::string more = readers.size() > named.size()
+            ? fmt::format(" and {} more", readers.size() - named.size())
+            : std::string();
+        f.summary += readers.empty()
+            ? "."
+            : fmt::format(", which {}{} read{}.", fmt::join(named, ", "), more, readers.size() > 1 ? "" : "s");
         f.evidence.push_back({ "pair", std::nullopt, row->quantizedName, {} });
     }
 }
