@@ -334,7 +334,8 @@ struct Neighbourhood {
                     if (v.valid() && !plan.constant(v) && values.insert(v).second)
                         front.push_back(v);
         };
-        for (size_t i = 0; i < front.size(); ++i) {
+        constexpr size_t kMostValues = 1024; // what is further away has nothing to do with it
+        for (size_t i = 0; i < std::min(front.size(), kMostValues); ++i) {
             const Value& value = graph.value(front[i]);
             if (value.producer.valid())
                 cross(value.producer);

@@ -314,12 +314,14 @@ bool mostAreTooWide(const Comparison& c)
 /// Another tensor has the same scale and needs it, and tools give both one.
 bool isShared(const ComparePair& pair, const Comparison& c, size_t row)
 {
+    constexpr size_t kMostAsked = 64; // of tensors with its scale
     const ActivationRow& own = c.activations[row];
+    size_t asked = 0;
     return std::ranges::any_of(c.activations, [&](const ActivationRow& other) {
         const bool same = other.params.dtype == own.params.dtype && other.params.scale == own.params.scale
             && other.params.zeroPoint == own.params.zeroPoint && other.quantizer != own.quantizer;
         return same && hasOwnRange(other) && 20 * std::log10(std::max(excessOf(other), 1.0)) < kTwiceDb
-            && mayShareScale(pair, own.floatValue, other.floatValue);
+            && asked++ < kMostAsked && mayShareScale(pair, own.floatValue, other.floatValue);
     });
 }
 
@@ -380,8 +382,8 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         const bool visible = idle >= kTwiceDb && cost.isVisible(i, idle) && !isShared(pair, c, i);
         if (visible && wasted <= 0)
             wasted = idle;
-        if (wasted <= 0 && !isShared(pair, c, i))
-            wasted = wastedBeyondByteDb(row, idle);
+        if (const double beyond = wasted > 0 ? 0 : wastedBeyondByteDb(row, idle); beyond > 0 && !isShared(pair, c, i))
+            wasted = beyond;
         if (wasted <= 0 || isToldOfWidth(found, row.name))
             continue;
         const double used = widthWithZero(*row.floatRange);
