@@ -329,7 +329,7 @@ protected:
     std::optional<NetworkDistance> apart(const Bypassed& bypassed, const Bypassed& disturbed,
         const NetworkDistance& found, BypassedRanges ranges, const PrecisionStep& step) const
     {
-        const auto rounding = roundingOfOwn(bypassed, disturbed);
+        const auto rounding = distanceOfSmall(*bypassed.plan, *disturbed.plan, bypassed.own);
         const auto sample = std::ranges::find(m_samples, found.sample, &ProofSample::number);
         if (!rounding || sample == m_samples.end() || !found.apart())
             return std::nullopt;
@@ -351,26 +351,6 @@ protected:
         auto told = beside.compare(*sample);
         const bool shown = told.ok() && told->apart() && !told->overflow && told->tolerance <= kWidestProof;
         return shown ? std::optional(*told) : std::nullopt;
-    }
-
-private:
-    /// The largest, relatively; nothing where one of them is not small.
-    static std::optional<double> roundingOfOwn(const Bypassed& bypassed, const Bypassed& disturbed)
-    {
-        double largest = 0;
-        for (const std::string& name : bypassed.own) {
-            const Tensor *held = storedConstant(*bypassed.plan, name), *moved = storedConstant(*disturbed.plan, name);
-            if (!held || !moved || held->count() >= kFewestAlike || held->count() != moved->count())
-                return std::nullopt;
-            largest = std::max(largest, relativeDistance(toFloats(*held), toFloats(*moved)));
-        }
-        return largest;
-    }
-
-    static const Tensor* storedConstant(const Plan& plan, const std::string& name)
-    {
-        const ValueId id = plan.graph().findValue(realsName(name));
-        return id.valid() ? plan.constant(id) : nullptr;
     }
 };
 

@@ -33,9 +33,6 @@ struct ValueOverflow {
 /// by so many times their own rounding.
 inline constexpr double kWidestProof = 0.05, kWidestOfCoarse = 6;
 
-/// How many times what rounding explained in a few runs it may be in another one.
-inline constexpr double kProofMargin = 3;
-
 /// How far the two files are apart without their quantizers, on the sample that tells most.
 struct NetworkDistance {
     /// The one that is furthest beyond its tolerance; of states that are handed on only where no result is beyond.

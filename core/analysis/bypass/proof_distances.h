@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/tensor/convert.h"
 

@@ -72,4 +72,20 @@ const Tensor* twinConstant(
     return closest;
 }
 
+std::optional<double> distanceOfSmall(const Plan& held, const Plan& moved, const std::vector<std::string>& stored)
+{
+    const auto standIn = [](const Plan& plan, const std::string& name) {
+        const ValueId id = plan.graph().findValue(realsName(name));
+        return id.valid() ? plan.constant(id) : nullptr;
+    };
+    double largest = 0;
+    for (const std::string& name : stored) {
+        const Tensor *a = standIn(held, name), *b = standIn(moved, name);
+        if (!a || !b || a->count() >= kFewestAlike || a->count() != b->count())
+            return std::nullopt;
+        largest = std::max(largest, relativeDistance(toFloats(*a), toFloats(*b)));
+    }
+    return largest;
+}
+
 } // namespace qs

@@ -4,7 +4,9 @@
 #include "core/engine/plan/plan.h"
 #include "core/tensor/quant_params.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace qs {
 
@@ -20,5 +22,9 @@ inline constexpr int64_t kFewestAlike = 16;
 /// name has to tell it. `name`: of the codes.
 const Tensor* twinConstant(
     const Plan& floatPlan, const std::string& name, const Tensor& codes, const QuantParams& params);
+
+/// Of the constants that stand in for these stored ones in two bypassed files the largest distance, relatively; nothing
+/// where one of them is not small.
+std::optional<double> distanceOfSmall(const Plan& held, const Plan& moved, const std::vector<std::string>& stored);
 
 } // namespace qs

@@ -7,6 +7,9 @@
 
 namespace qs {
 
+/// How many times what rounding explained in a few runs it may be in another one.
+inline constexpr double kProofMargin = 3;
+
 /// |x - y| / |x| over what is finite in both; infinite where x is zero and y is not.
 inline double relativeDistance(std::span<const float> x, std::span<const float> y)
 {

@@ -11,7 +11,7 @@ namespace qs {
 
 namespace {
 
-/// Values between the nodes of the units that nobody else reads: they are not made.
+/// Values between the nodes of the units that nobody else reads: they are not made. Constants are there anyway.
 void hideInnerValues(const QdqGraph& qdq, std::vector<FusedUnit>& units)
 {
     const Graph& graph = qdq.graph();
@@ -26,7 +26,7 @@ void hideInnerValues(const QdqGraph& qdq, std::vector<FusedUnit>& units)
     for (FusedUnit& unit : units)
         for (NodeId id : unit.nodes)
             for (ValueId out : graph.node(id).outputs)
-                if (out.valid() && !seen.contains(out) && !qdq.escapes(out)
+                if (out.valid() && !qdq.constant(out) && !seen.contains(out) && !qdq.escapes(out)
                     && std::ranges::all_of(qdq.uses(out), [&](const Use& use) { return inside.contains(use.node); }))
                     unit.inner.push_back(out);
 }
