@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 
 namespace qs {
 
@@ -59,15 +60,15 @@ Result<PreparedModel> preparedModel(const QuantizeInputs& inputs)
 std::vector<std::string> excludedAndGone(const QuantizeInputs& inputs, const GraphDraft& prepared)
 {
     std::vector<std::string> gone;
-    if (!inputs.recipe.preparation.enabled)
+    if (!inputs.recipe.preparation.enabled || inputs.recipe.exclude.empty())
         return gone;
-    const std::vector<std::string> now = nodeNames(prepared, inputs.recipe),
-                                   before = nodeNames(GraphDraft(inputs.model), inputs.recipe);
-    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-        return std::ranges::find(names, name) != names.end();
+    const auto namesOf = [&](const GraphDraft& draft) {
+        const std::vector<std::string> names = nodeNames(draft, inputs.recipe);
+        return std::unordered_set<std::string>(names.begin(), names.end());
     };
+    const auto now = namesOf(prepared), before = namesOf(GraphDraft(inputs.model));
     std::ranges::copy_if(inputs.recipe.exclude, std::back_inserter(gone),
-        [&](const std::string& name) { return !has(now, name) && has(before, name); });
+        [&](const std::string& name) { return !now.contains(name) && before.contains(name); });
     return gone;
 }
 
