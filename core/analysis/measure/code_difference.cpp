@@ -129,6 +129,12 @@ std::vector<SaturatingSums> saturatingSums(const Plan& integer)
     return list;
 }
 
+NodeId nodeOfSums(const Plan& integer, NodeId last)
+{
+    const FusedUnit* unit = integer.unit(last);
+    return unit ? unit->node : last;
+}
+
 void addPairCounts(std::map<NodeId, PairCounts>& total, const std::map<NodeId, PairCounts>& counts)
 {
     for (const auto& [id, more] : counts) {

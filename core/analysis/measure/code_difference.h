@@ -50,6 +50,9 @@ struct SaturatingSums {
 };
 std::vector<SaturatingSums> saturatingSums(const Plan& integer);
 
+/// The node that makes the sums of a unit, by its last node; of no unit, that node.
+NodeId nodeOfSums(const Plan& integer, NodeId last);
+
 /// What an integer profile makes of a file besides what it computes: which codes differ from the file as written, and
 /// which sums saturated. Integers and ordered sums, so the order of samples does not matter.
 struct ImplementationSums {

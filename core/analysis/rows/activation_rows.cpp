@@ -373,8 +373,7 @@ std::vector<SaturationRow> saturationRows(const Plan& plan, const std::map<NodeI
 {
     std::vector<SaturationRow> rows;
     for (const auto& [last, sum] : counts) {
-        const FusedUnit* unit = plan.unit(last);
-        const NodeId id = unit ? unit->node : last;
+        const NodeId id = nodeOfSums(plan, last);
         const Node& node = plan.graph().node(id);
         if (sum.pairs > 0)
             rows.push_back({ id, node.name, node.opType, sum.pairs, sum.saturated, sum.worst });
@@ -383,13 +382,6 @@ std::vector<SaturationRow> saturationRows(const Plan& plan, const std::map<NodeI
 }
 
 namespace {
-
-/// The node that makes the sums of a unit, by its last node.
-NodeId nodeOfSums(const Plan& plan, NodeId last)
-{
-    const FusedUnit* unit = plan.unit(last);
-    return unit ? unit->node : last;
-}
 
 /// What saturating makes of sums that end in no codes. A bias adds nothing to it.
 void splitNoiseOfSums(const Plan& plan, const std::map<ValueId, SumDifference>& measured, Comparison& result)

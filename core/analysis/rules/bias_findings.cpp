@@ -42,7 +42,8 @@ struct BiasReader {
 };
 
 /// All readers of such a bias, by what each of them adds.
-std::vector<BiasReader> readersOfBias(const ComparePair& pair, const Comparison& c, const WeightRow& bias)
+std::vector<BiasReader> readersOfBias(
+    const ComparePair& pair, const Comparison& c, const FoldedConstants& folded, const WeightRow& bias)
 {
     const Graph& graph = pair.quantPlan->graph();
     const auto& weights = pair.alignment->weights;
@@ -50,7 +51,6 @@ std::vector<BiasReader> readersOfBias(const ComparePair& pair, const Comparison&
         return w.quantizer == bias.quantizer && w.floatValue == bias.floatValue && w.quantNode == bias.quantNode;
     });
     const Tensor* codes = storedCodes(*pair.quantPlan, pair.quantView->quantizers()[bias.quantizer]);
-    const FoldedConstants folded(pair, FoldedConstants::Factors::Fitted);
     const Tensor* constant = wp == weights.end() ? nullptr : folded.of(*wp);
     if (!codes || !constant)
         return {};
@@ -102,16 +102,19 @@ std::optional<Finding> misreadBias(const WeightRow& bias, const BiasReader& read
 void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     std::set<uint32_t> seen;
+    std::optional<FoldedConstants> folded; // the same for all, and none where no bias is shared
     for (const WeightRow& bias : c.weights) {
         const Quantizer& codes = pair.quantView->quantizers()[bias.quantizer];
         const auto reads = [&](const QuantUnit& unit) {
             return std::ranges::find(unit.inputs, bias.quantizer) != unit.inputs.end();
         };
         if (!bias.bias || !bias.floatValue.valid() || bias.params.scale.empty() || !codes.dequantize.empty()
-            || std::ranges::count_if(pair.quantView->units(), reads) < 2 // a DequantizeLinear says the scale to all
-            || !seen.insert(bias.quantizer).second)
+            || !seen.insert(bias.quantizer).second // a DequantizeLinear says the scale to all
+            || std::ranges::count_if(pair.quantView->units(), reads) < 2)
             continue;
-        const std::vector<BiasReader> readers = readersOfBias(pair, c, bias);
+        if (!folded)
+            folded.emplace(pair, FoldedConstants::Factors::Fitted);
+        const std::vector<BiasReader> readers = readersOfBias(pair, c, *folded, bias);
         // The codes say themselves whose scale they are in: that in which they are the float model's bias.
         const auto owner = std::ranges::min_element(readers, {}, &BiasReader::error);
         for (const BiasReader& reader : readers)

@@ -30,7 +30,7 @@ public:
         const ValueId codes
             = row.implementation && row.quantizer ? m_pair.quantView->quantizers()[*row.quantizer].codes : ValueId();
         const NodeId last = codes.valid() ? m_pair.quantPlan->graph().value(codes).producer : NodeId();
-        return last.valid() ? nodeIn(last) : NodeId();
+        return last.valid() ? nodeOfSums(*m_pair.quantPlan, last) : NodeId();
     }
 
     std::optional<size_t> rowOf(const Comparison& c, NodeId node) const
@@ -38,8 +38,8 @@ public:
         for (size_t i = 0; i < c.activations.size(); ++i)
             if (node.valid() && nodeOf(c.activations[i]) == node && firstOfQuantizer(c, i))
                 return i;
-        const auto sums
-            = std::ranges::find_if(m_floats, [&](const SaturatingSums& known) { return nodeIn(known.last) == node; });
+        const auto sums = std::ranges::find_if(
+            m_floats, [&](const SaturatingSums& known) { return nodeOfSums(*m_pair.quantPlan, known.last) == node; });
         const auto row = sums == m_floats.end() ? c.activations.end()
                                                 : std::ranges::find_if(c.activations, [&](const ActivationRow& a) {
                                                       return a.noise.kernel && sums->endsIn(a.quantValue);
@@ -48,11 +48,6 @@ public:
     }
 
 private:
-    NodeId nodeIn(NodeId last) const
-    {
-        const FusedUnit* unit = m_pair.quantPlan->unit(last);
-        return unit ? unit->node : last;
-    }
     const ComparePair& m_pair;
     std::vector<SaturatingSums> m_floats;
 };
