@@ -124,6 +124,11 @@ std::string match(MatchMethod method, double confidence)
     return fmt::format("{} {:.2f}", matchMethodName(method), confidence);
 }
 
+std::string tensorFor(const ActivationRow& row)
+{
+    return row.readerNames.empty() ? row.name : row.name + " for " + row.readerNames.front();
+}
+
 std::string counted(uint64_t n, std::string_view noun)
 {
     return count(n) + " " + std::string(noun) + (n == 1 ? "" : "s");

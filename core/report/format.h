@@ -25,6 +25,8 @@ std::string range(const std::optional<std::pair<double, double>>& range); ///< "
 /// "0.0239 * (q + 128) int8", "int8, 64 scales 0.0031..0.0120, axis 0", "uint8, dynamic"; "-" without a quantizer.
 std::string quantizer(const QuantParams& params, bool dynamic);
 std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
+/// "conv_2_output"; of a tensor with several pairs of quantizers "conv_2_output for add_3", which reads this one.
+std::string tensorFor(const ActivationRow& row);
 /// "1 sample", "3 samples".
 std::string counted(uint64_t n, std::string_view noun);
 std::string ladderAccuracy(const LadderRow& row); ///< "97.5 % to 96 %"; "-" where it is not known

@@ -42,6 +42,16 @@ const AgentJson* rowOf(const AgentJson& document, const char* kind, const std::s
     return nullptr;
 }
 
+/// What tells the other pairs of quantizers of a tensor of the float model apart; a quantized name asks for one.
+AgentJson furtherPairs(const AgentJson& document, const AgentJson& shown)
+{
+    AgentJson pairs = AgentJson::array();
+    for (const AgentJson& row : document.at("activations"))
+        if (row.at("name") == shown.at("name") && row.at("quantized_name") != shown.at("quantized_name"))
+            pairs.push_back(picked(row, { "quantized_name", "readers", "sqnr_db", "exact", "clipped_fraction" }));
+    return pairs;
+}
+
 AgentJson shortRow(AgentJson row)
 {
     for (const char* key : { "scale", "zero_point", "channel_sqnr_db" })
@@ -55,7 +65,8 @@ AgentJson rowsOf(const AgentJson& document, const char* kind, const ToolArgument
     std::vector<AgentJson> rows;
     for (const AgentJson& row : document.at(kind))
         if (row.at("name").get_ref<const std::string&>().find(a.text("contains")) != std::string::npos)
-            rows.push_back(picked(row, { "name", "node", "op_type", "dtype", "sqnr_db", "exact", "clipped_fraction" }));
+            rows.push_back(
+                picked(row, { "name", "node", "op_type", "readers", "dtype", "sqnr_db", "exact", "clipped_fraction" }));
     if (a.text("order", "worst_first") == "worst_first")
         rows = worstFirst(std::move(rows));
     return windowOf(rows, kind, a, kRows, [](const AgentJson& row, size_t) { return row; });
@@ -100,6 +111,10 @@ Result<AgentJson> tensor(AgentDesk& desk, const ToolArguments& a, const WorkCont
     for (const char* kind : { "activations", "weights" }) {
         const AgentJson* const row = session->upToDate() ? rowOf(session->document(), kind, name) : nullptr;
         json[kind == std::string("weights") ? "weight" : "activation"] = row ? shortRow(*row) : AgentJson(nullptr);
+    }
+    if (const AgentJson& shown = json["activation"]; shown.is_object() && shown.contains("readers")) {
+        json["further_pairs"] = furtherPairs(session->document(), shown);
+        shorten(json, "further_pairs", size_t(kRows));
     }
     if (a.whole("limit", kRows) > 0) {
         const size_t sample = size_t(a.whole("sample", 0));

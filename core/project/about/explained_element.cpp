@@ -21,7 +21,7 @@ TensorPlace quantizedSide(const Snapshot& s, const TensorPlace& place)
         return inOrder && shown.valid() ? TensorPlace { true, shown, std::nullopt } : place;
     }
     const auto plans = planPairs(comparePairOf(s));
-    const auto found = std::ranges::find(plans, place.value, &PairPlan::x);
+    const auto found = std::ranges::find_if(plans, [&](const PairPlan& plan) { return place.isPair(plan.x, plan.y); });
     return found == plans.end() ? place : TensorPlace { true, found->y, std::nullopt };
 }
 

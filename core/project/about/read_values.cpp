@@ -107,8 +107,9 @@ struct Reader {
         if (isPaired(s)) {
             const ComparePair models = comparePairOf(s);
             const auto plans = planPairs(models);
-            const auto found = std::ranges::find_if(
-                plans, [&](const PairPlan& p) { return (place.quantized ? p.pair.quantValue : p.x) == place.value; });
+            const auto found = std::ranges::find_if(plans, [&](const PairPlan& p) {
+                return place.quantized ? p.pair.quantValue == place.value : place.isPair(p.x, p.y);
+            });
             if (found != plans.end()) {
                 x = modelValue(models.floatPlan, s.floatModel->quant.get(), found->x);
                 y = quantizedValue(models, *found);
@@ -136,10 +137,10 @@ struct Reader {
     }
 
     /// The second quantized model's side of a tensor that the float model has.
-    void readOther(TensorValues& values) const
+    void readOther(const TensorPlace& place, TensorValues& values) const
     {
         const Snapshot& b = *s.other->snapshot;
-        const auto there = tensorNamed(b, values.name, false);
+        const auto there = place.quantized ? tensorNamed(b, values.name, false) : tensorInOther(s, place);
         if (!there)
             return;
         auto found = readValues(b, *there, sample, work);
@@ -182,6 +183,23 @@ std::optional<TensorPlace> tensorNamed(const Snapshot& s, const std::string& nam
     return value.valid() ? std::optional(TensorPlace { quantized, value, std::nullopt }) : std::nullopt;
 }
 
+std::optional<TensorPlace> tensorInOther(const Snapshot& s, const TensorPlace& place)
+{
+    if (!s.other || !s.other->snapshot)
+        return std::nullopt;
+    const Snapshot& b = *s.other->snapshot;
+    auto there = tensorNamed(b, nameOf(s, place), place.quantized);
+    if (!there || !place.partner.valid() || !s.comparison || !b.comparison)
+        return there;
+    const auto& rows = s.comparison->activations;
+    const auto row = std::ranges::find_if(rows, [&](const ActivationRow& r) {
+        return r.floatValue == place.value && r.quantValue == place.partner && r.other;
+    });
+    if (row != rows.end() && row->other->row < b.comparison->activations.size())
+        there->partner = b.comparison->activations[row->other->row].quantValue;
+    return there;
+}
+
 bool isConstant(const Snapshot& s, const TensorPlace& place)
 {
     return place.weight || weightAt(s, place) || modelOf(s, place.quantized)->plan->constant(place.value);
@@ -204,7 +222,7 @@ Result<TensorValues> readValues(const Snapshot& s, const TensorPlace& place, siz
     if (values.note.empty())
         values.note = noteOf(s, place, values);
     if (s.other && s.other->snapshot && values.reference)
-        reader.readOther(values);
+        reader.readOther(place, values);
     if (work.cancel.cancelled())
         return cancelled();
     return values;

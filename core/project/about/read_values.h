@@ -13,6 +13,10 @@ struct TensorPlace {
     bool quantized = false; ///< `value` is of the quantized model
     ValueId value;
     std::optional<size_t> weight; ///< row of Comparison::weights; the only way to those in bodies
+    /// Of the float model's tensors for which several pairs of quantizers stand: the value of the quantized model that
+    /// is meant. Invalid: the first one.
+    ValueId partner {};
+    bool isPair(ValueId x, ValueId y) const { return value == x && (!partner.valid() || partner == y); }
     bool operator==(const TensorPlace&) const = default;
 };
 
@@ -20,6 +24,8 @@ struct TensorPlace {
 std::string nameOf(const Snapshot& snapshot, const TensorPlace& place);
 /// The tensor of that name; nothing where there is none.
 std::optional<TensorPlace> tensorNamed(const Snapshot& snapshot, const std::string& name, bool quantized);
+/// The same tensor in the snapshot of the second quantized model; of several pairs the one that the same nodes read.
+std::optional<TensorPlace> tensorInOther(const Snapshot& snapshot, const TensorPlace& place);
 /// Its values follow from the file alone.
 bool isConstant(const Snapshot& snapshot, const TensorPlace& place);
 

@@ -171,7 +171,7 @@ std::string histograms(const Comparison& c)
             continue;
         if (++drawn > kHistograms)
             break;
-        out += "<div><h3>" + escaped(row.name) + "</h3><p class=\"muted\">"
+        out += "<div><h3>" + escaped(text::tensorFor(row)) + "</h3><p class=\"muted\">"
             + shown(text::decibelUnit(row.accumulated.sqnrDb, row.accumulated.exact)) + " &#183; range "
             + shown(text::range(row.range)) + " &#183; clipped " + shown(text::percent(row.clippedFraction))
             + (row.floatClippedFraction ? ", of the float data " + shown(text::percent(row.floatClippedFraction)) : "")

@@ -4,6 +4,7 @@
 #include "core/report/format.h"
 #include "core/report/html/html_parts.h"
 
+#include <limits>
 #include <unordered_map>
 
 namespace qs::html {
@@ -21,13 +22,23 @@ std::string textAt(double x, double y, const char* cssClass, const std::string& 
         + "</text>";
 }
 
-/// The row of one of the box's values; one behind a quantizer wins, since the next node sees it.
+/// Of two pairs of quantizers of one value of the float model, the second has more error.
+bool isWorsePair(const ActivationRow& first, const ActivationRow& second)
+{
+    const auto sqnrOf = [](const ActivationRow& row) {
+        return row.accumulated.sqnrDb.value_or(std::numeric_limits<double>::infinity());
+    };
+    return first.siblings > 0 && first.floatValue == second.floatValue && sqnrOf(second) < sqnrOf(first);
+}
+
+/// The row of one of the box's values; one behind a quantizer wins, since the next node sees it, and of several
+/// quantizers the worst.
 const ActivationRow* rowOf(const DisplayBox& box, const std::unordered_map<ValueId, const ActivationRow*>& rows)
 {
     const ActivationRow* found = nullptr;
     for (const ValueId value : box.values)
         if (const auto it = rows.find(value); it != rows.end())
-            if (!found || (!found->quantizer && it->second->quantizer))
+            if (!found || (!found->quantizer && it->second->quantizer) || isWorsePair(*found, *it->second))
                 found = it->second;
     return found;
 }

@@ -53,7 +53,7 @@ std::string activationTable(const Comparison& c)
             { "quantizer", "scale * (code - zero point)", false } });
     for (const size_t i : text::worstFirst(c.activations)) {
         const ActivationRow& a = c.activations[i];
-        out += "<tr><td class=\"name\">" + escaped(a.name);
+        out += "<tr><td class=\"name\">" + escaped(text::tensorFor(a));
         if (a.quantizedName != a.name)
             out += "<small>" + escaped(a.quantizedName) + "</small>";
         out += "</td>" + textCell(a.opType.empty() ? "input" : a.opType) + textCell(text::match(a.method, a.confidence))

@@ -284,8 +284,7 @@ std::string activationsTable(const Comparison& c, bool verbose)
     for (const size_t i : l.order) {
         const ActivationRow& a = c.activations[i];
         const text::NoiseShares noise = text::noiseShares(a);
-        const std::string readers = a.readerNames.empty() ? std::string() : " for " + a.readerNames.front();
-        std::vector<std::string> cells { a.name + readers, a.opType.empty() ? "input" : a.opType,
+        std::vector<std::string> cells { text::tensorFor(a), a.opType.empty() ? "input" : a.opType,
             text::decibel(a.accumulated.sqnrDb, a.accumulated.exact), text::decibel(a.idealSqnrDb),
             text::decibel(a.localSqnrDb, a.localExact), text::decibel(a.increaseDb), text::percent(noise.rounding),
             text::percent(noise.clipping), text::percent(noise.weights), text::percent(noise.inherited),

@@ -33,6 +33,8 @@ QVariant InspectorModel::data(const QModelIndex& index, int role) const
         return row.sentence;
     case WeightRole:
         return row.weight ? QVariant::fromValue(quint64(*row.weight)) : QVariant();
+    case ActivationRole:
+        return row.activation ? QVariant::fromValue(quint64(*row.activation)) : QVariant();
     case SortRole:
         return double(index.row());
     default:

@@ -17,7 +17,8 @@ struct InspectorRow {
     QString value;
     QString toolTip; ///< the formula filled in
     bool section = false;
-    std::optional<size_t> weight = {}; ///< row of the comparison that it leads to
+    std::optional<size_t> weight = {}; ///< row of the comparison's weights that it leads to
+    std::optional<size_t> activation = {}; ///< row of its activations that it leads to
     bool sentence = false; ///< the value is shown whole, over as many lines as it needs
     bool operator==(const InspectorRow&) const = default;
 };
@@ -31,7 +32,8 @@ QString inspectorTitle(const Snapshot& snapshot, const Place& place);
 class InspectorModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Role { SortRole = Qt::UserRole, SectionRole, WeightRole, SentenceRole }; ///< WeightRole: that a row leads to
+    /// WeightRole and ActivationRole: rows of the comparison that a row leads to.
+    enum Role { SortRole = Qt::UserRole, SectionRole, WeightRole, SentenceRole, ActivationRole };
     using QAbstractTableModel::QAbstractTableModel;
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

@@ -27,6 +27,10 @@ public:
     {
         m_rows.push_back({ key, value, toolTip, false, weight });
     }
+    void addLinkToTensor(const QString& key, const QString& value, const QString& toolTip, size_t activation)
+    {
+        m_rows.push_back({ key, value, toolTip, false, {}, activation });
+    }
     /// Adds the rows of `other`, behind a section of that title where there are some.
     void addSection(const QString& title, InspectorRowList&& other)
     {

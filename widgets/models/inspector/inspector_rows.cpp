@@ -74,6 +74,35 @@ void addOther(InspectorRowList& rows, const std::optional<OtherNumbers>& other, 
         metricInfo(Metric::OtherGain).definition);
 }
 
+QString readersText(const ActivationRow& row)
+{
+    QStringList names;
+    for (const std::string& name : row.readerNames)
+        names << toQt(name);
+    return names.join(QStringLiteral(", "));
+}
+
+/// The other pairs of quantizers that stand for the tensor, each of which leads to its own numbers.
+void addFurtherPairs(InspectorRowList& rows, const Comparison& comparison, size_t index)
+{
+    const ActivationRow& row = comparison.activations[index];
+    if (row.siblings == 0)
+        return;
+    rows.add(tr("read by"), readersText(row),
+        tr("The quantized model has several pairs of quantizers for this tensor. These nodes read the one shown."));
+    for (size_t i = 0; i < comparison.activations.size(); ++i) {
+        const ActivationRow& other = comparison.activations[i];
+        if (i == index || other.siblings == 0 || other.floatValue != row.floatValue)
+            continue;
+        const QString readers = readersText(other);
+        rows.addLinkToTensor(tr("another quantizer"),
+            (readers.isEmpty() ? QString() : tr("for %1: ").arg(readers))
+                + decibelText(other.accumulated.sqnrDb, other.accumulated.exact) + QStringLiteral(", ")
+                + quantizerText(other.params),
+            toQt(other.quantizedName) + u'\n' + tr("Enter or a click selects it: its range, its own numbers."), i);
+    }
+}
+
 void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place& place)
 {
     const Comparison& comparison = *snapshot.comparison;
@@ -87,6 +116,7 @@ void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place
             : r.quantizer ? quantizerText(r.params)
                           : tr("none of its own"),
         tr("real = scale * (q − zero_point)"));
+    addFurtherPairs(rows, comparison, *place.activation);
     rows.add(tr("replaced activation"), toQt(r.foldedActivation));
     rows.add(tr("range / observed"),
         r.range ? rangeText(r.range) + QStringLiteral(" / ") + rangeText(r.observedRange)

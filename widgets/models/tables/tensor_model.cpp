@@ -42,6 +42,13 @@ std::string_view codeTypeOf(const ActivationRow& row)
     return row.dynamic || row.quantizer ? dtypeName(row.params.dtype) : "float32";
 }
 
+/// Of a tensor with several pairs of quantizers with the node that reads this one.
+QString pairLabel(const ActivationRow& row)
+{
+    const QString label = tensorLabel(row.name, row.node);
+    return row.readerNames.empty() ? label : TensorModel::tr("%1 for %2").arg(label, toQt(row.readerNames.front()));
+}
+
 QString pairTip(const ActivationRow& row)
 {
     return TensorModel::tr("%1\nquantized file: %2\nnode: %3\n%4")
@@ -91,7 +98,7 @@ TensorModel::Columns TensorModel::pairColumns() const
 {
     return {
         { { tr("tensor"), tr("Name in the float file"), QStringLiteral("features/conv_2_output"), Text },
-            words<R>([](const R& row) { return tensorLabel(row.name, row.node); }), pairTip },
+            words<R>(pairLabel), pairTip },
         { { tr("op"), tr("Operator that makes the tensor"), QStringLiteral("MaxPool"), Text }, words<R>(producerOf),
             pairTip },
         { { tr("match"), tr("How the pair was found, and how sure that is (1.0 = certain)"),

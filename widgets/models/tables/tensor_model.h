@@ -14,7 +14,10 @@ public:
 
 protected:
     RowList<ActivationRow> rowsOf(const SnapshotPtr& snapshot) const override;
-    bool isSame(const ActivationRow& a, const ActivationRow& b) const override { return a.name == b.name; }
+    bool isSame(const ActivationRow& a, const ActivationRow& b) const override
+    {
+        return a.name == b.name && (a.siblings == 0 || a.quantizedName == b.quantizedName);
+    }
     QString filterText(const ActivationRow& row) const override;
 
 private:

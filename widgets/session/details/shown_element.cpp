@@ -33,20 +33,12 @@ const Snapshot& snapshotOf(const Snapshot& snapshot, ShownElement::Model model)
     return model == ShownElement::Model::Other ? *snapshot.other->snapshot : snapshot;
 }
 
-/// The same tensor in the snapshot of the second quantized model.
-std::optional<TensorPlace> inOther(const Snapshot& snapshot, const TensorPlace& tensor)
-{
-    if (!snapshot.other || !snapshot.other->snapshot)
-        return std::nullopt;
-    return tensorNamed(*snapshot.other->snapshot, nameOf(snapshot, tensor), tensor.quantized);
-}
-
 /// What of a model is followed for a tensor; nothing where it does not have it.
 std::optional<TensorPlace> sideOf(const Snapshot& snapshot, const TensorPlace& tensor, ShownElement::Model model)
 {
     if (model == ShownElement::Model::Float)
         return tensor.quantized || !snapshot.floatModel ? std::nullopt : std::optional(tensor);
-    const auto there = model == ShownElement::Model::Other ? inOther(snapshot, tensor) : std::optional(tensor);
+    const auto there = model == ShownElement::Model::Other ? tensorInOther(snapshot, tensor) : std::optional(tensor);
     if (!there)
         return std::nullopt;
     const TensorPlace side = quantizedSide(snapshotOf(snapshot, model), *there);

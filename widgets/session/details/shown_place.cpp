@@ -75,7 +75,9 @@ std::optional<TensorPlace> tensorAt(const Session& session, const Place& place)
 {
     if (!place.value.valid() && !place.weight)
         return std::nullopt;
-    const TensorPlace there { place.side == Side::Quantized, place.value, place.weight };
+    TensorPlace there { place.side == Side::Quantized, place.value, place.weight, {} };
+    if (const ActivationRow* row = session.activationAt(place); row && row->siblings > 0 && !there.quantized)
+        there.partner = row->quantValue;
     return nameOf(*session.snapshot(), there).empty() ? std::nullopt : std::optional(there);
 }
 

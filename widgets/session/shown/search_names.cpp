@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/values/row_of_value.h"
 
 #include <algorithm>
 #include <array>
@@ -89,8 +90,9 @@ void putCompared(RankedNames& names, const Comparison& comparison)
         const std::string& name = comparison.activations[row].name;
         putName(names, name, kCompared, {}, false, {});
         Place& place = names[{ name, false }].place.place;
+        const size_t shown = place.activation ? worseOfPairs(comparison, *place.activation, row) : row;
         place = Place();
-        place.activation = row;
+        place.activation = shown;
     }
     for (size_t row = 0; row < comparison.weights.size(); ++row) {
         const std::string& name = comparison.weights[row].name;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/shown/selection.h"
 
+#include "widgets/models/values/row_of_value.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -16,16 +18,6 @@ const Graph* graphOf(const Snapshot& snapshot, Side side)
     return model ? &model->graph() : nullptr;
 }
 
-std::optional<size_t> activationOf(const Snapshot& snapshot, Side side, ValueId value)
-{
-    if (!snapshot.comparison || !value.valid())
-        return {};
-    const auto& rows = snapshot.comparison->activations;
-    const auto it = std::find_if(rows.begin(), rows.end(),
-        [&](const ActivationRow& row) { return (side == Side::Float ? row.floatValue : row.quantValue) == value; });
-    return it == rows.end() ? std::nullopt : std::optional<size_t>(size_t(it - rows.begin()));
-}
-
 /// First output of the node that is paired, else the first that exists.
 ValueId mainOutput(const Snapshot& snapshot, Side side, const Node& node)
 {
@@ -33,7 +25,7 @@ ValueId mainOutput(const Snapshot& snapshot, Side side, const Node& node)
     for (const ValueId id : node.outputs) {
         if (!id.valid())
             continue;
-        if (activationOf(snapshot, side, id))
+        if (rowOfValue(snapshot, side, id))
             return id;
         first = first.valid() ? first : id;
     }
@@ -62,6 +54,18 @@ Place inFloatModel(Place place, const std::string& name, const Snapshot& to)
     return there.empty() ? place : there;
 }
 
+/// Of a tensor with several pairs of quantizers the row of the same pair.
+std::optional<size_t> samePair(const Snapshot& from, const Snapshot& to, std::optional<size_t> row)
+{
+    if (!row || !from.comparison || !to.comparison || from.comparison->activations[*row].siblings == 0)
+        return std::nullopt;
+    const ActivationRow& before = from.comparison->activations[*row];
+    const auto& rows = to.comparison->activations;
+    const auto same = std::ranges::find_if(rows,
+        [&](const ActivationRow& now) { return now.name == before.name && now.quantizedName == before.quantizedName; });
+    return same == rows.end() ? std::nullopt : std::optional(size_t(same - rows.begin()));
+}
+
 /// The same place in another snapshot, found by names; empty when the name is gone.
 Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
 {
@@ -85,6 +89,8 @@ Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
     const InnerPlace inner { result.node, place.inner.steps };
     if (place.inner.valid() && innerName(*now, inner) == innerName(*before, place.inner))
         result.inner = inner;
+    if (result.value.valid())
+        result.activation = samePair(from, to, place.activation);
     if (place.weight && from.comparison && to.comparison) {
         const std::string& name = from.comparison->weights[*place.weight].name;
         const auto& rows = to.comparison->weights;
@@ -157,7 +163,7 @@ Place Selection::completed(Place place) const
         place.node = graph->value(place.value).producer;
     if (!place.value.valid())
         place.element.reset();
-    place.activation = activationOf(*m_snapshot, place.side, place.value);
+    place.activation = rowOfValue(*m_snapshot, place.side, place.value);
     return place.activation ? completed(place) : place; // a quantized value with a partner is named by the float graph
 }
 

@@ -67,7 +67,8 @@ public:
             const double size = option->font.pointSizeF();
             option->font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
             option->font.setPointSizeF(size * 0.94);
-            if (index.data(InspectorModel::WeightRole).isValid())
+            if (index.data(InspectorModel::WeightRole).isValid()
+                || index.data(InspectorModel::ActivationRole).isValid())
                 option->palette.setColor(QPalette::Text, m_session.theme().accent);
             if (m_session.numbers().stale())
                 for (const auto role : { QPalette::Text, QPalette::HighlightedText })
@@ -190,6 +191,8 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     const auto follow = [this](const QModelIndex& index) {
         if (const QVariant weight = index.data(InspectorModel::WeightRole); weight.isValid())
             m_session.selection().selectWeight(size_t(weight.toULongLong()));
+        else if (const QVariant row = index.data(InspectorModel::ActivationRole); row.isValid())
+            m_session.selection().selectActivation(size_t(row.toULongLong()));
     };
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     connect(m_table, &QTableView::clicked, this, follow);

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
 #include "widgets/models/inspector/place_origin.h"
+#include "widgets/models/values/row_of_value.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/session/shown/empty_texts.h"
 
@@ -16,29 +17,34 @@ namespace {
 
 using RowOfValue = std::unordered_map<ValueId, size_t>;
 
-RowOfValue rowsOf(const Comparison& comparison, Side side)
+RowOfValue rowsOf(const Comparison& comparison, Side side, Metric metric = Metric::Accumulated)
 {
     RowOfValue rows;
     for (size_t i = 0; i < comparison.activations.size(); ++i) {
         const ActivationRow& row = comparison.activations[i];
-        rows.try_emplace(side == Side::Float ? row.floatValue : row.quantValue, i);
+        const auto [it, isNew] = rows.try_emplace(side == Side::Float ? row.floatValue : row.quantValue, i);
+        if (!isNew)
+            it->second = worseOfPairs(comparison, it->second, i, metric);
     }
     return rows;
 }
 
-/// The row that a box stands for: the tensor as the next box sees it, so one with a quantizer comes first.
-std::optional<size_t> rowOfBox(const Comparison& comparison, const DisplayBox& box, const RowOfValue& rows)
+/// The row that a box stands for: the tensor as the next box sees it, so one with a quantizer comes first, and of
+/// several quantizers the worst.
+std::optional<size_t> rowOfBox(
+    const Comparison& comparison, const DisplayBox& box, const RowOfValue& rows, Metric metric = Metric::Accumulated)
 {
-    std::optional<size_t> first;
+    std::optional<size_t> found;
     for (const ValueId value : box.values) {
         const auto it = rows.find(value);
         if (it == rows.end())
             continue;
-        if (comparison.activations[it->second].quantizer)
-            return it->second;
-        first = first ? first : it->second;
+        if (!found || (!comparison.activations[*found].quantizer && comparison.activations[it->second].quantizer))
+            found = it->second;
+        else
+            found = worseOfPairs(comparison, *found, it->second, metric);
     }
-    return first;
+    return found;
 }
 
 const Issue* reasonOf(const Plan& plan, const DisplayBox& box)
@@ -142,9 +148,10 @@ std::vector<BoxNumber> boxNumbers(
     const LoadedModel* model = modelOf(snapshot, side);
     if (!model)
         return numbers;
-    const RowOfValue rows = snapshot.comparison ? rowsOf(*snapshot.comparison, side) : RowOfValue();
+    const RowOfValue rows = snapshot.comparison ? rowsOf(*snapshot.comparison, side, metric) : RowOfValue();
     for (size_t b = 0; b < numbers.size(); ++b) {
-        const auto row = snapshot.comparison ? rowOfBox(*snapshot.comparison, graph.boxes[b], rows) : std::nullopt;
+        const auto row
+            = snapshot.comparison ? rowOfBox(*snapshot.comparison, graph.boxes[b], rows, metric) : std::nullopt;
         if (row)
             numbers[b] = numberOfRow(*snapshot.comparison, *row, metric, sample);
         numbers[b].blocked = reasonOf(*model->plan, graph.boxes[b]) != nullptr;
@@ -164,7 +171,8 @@ std::optional<BoxNumber> numberOfSelected(const Snapshot& snapshot, Side side, c
         return std::nullopt;
     BoxNumber number = numberOfRow(*snapshot.comparison, *selected, metric, sample);
     number.blocked = own.blocked;
-    if (!number.text.isEmpty() && !row.opType.empty()) // it is not the box's own
+    const bool ofOwnTensor = own.row && snapshot.comparison->activations[*own.row].floatValue == row.floatValue;
+    if (!number.text.isEmpty() && !row.opType.empty() && !ofOwnTensor)
         number.text = toQt(row.opType) + u' ' + number.text;
     return number;
 }

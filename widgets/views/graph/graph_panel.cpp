@@ -546,21 +546,6 @@ bool GraphPanel::toggleSelected()
     return severalChosen() || !members.empty();
 }
 
-void GraphPanel::chooseEdge(uint32_t edge)
-{
-    if (!m_canvas->scene() || !upToDate() || !m_canvas->scene()->graph().edges[edge].value.valid())
-        return;
-    const ValueId value = m_canvas->scene()->graph().edges[edge].value;
-    m_choosing = true;
-    if (showsOther())
-        selectFromOther(m_session, value);
-    else
-        m_session.selection().selectValue(m_side, value);
-    m_choosing = false;
-    m_edge = edge;
-    refreshChosen();
-}
-
 void GraphPanel::showMenu(const QPoint& global)
 {
     QMenu menu(this);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of the graph panel that decides what is drawn: scenes, groups, neighbourhoods, several boxes.
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/values/row_of_value.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/actions/named_action.h"
@@ -257,6 +258,26 @@ void GraphPanel::selectBoxOfContent(uint32_t index)
         selection.selectInner(m_side, box.inner);
     else if (m_view.openPathTo(*content(), index)) // what a body takes or gives: nothing to select
         requestScene();
+}
+
+void GraphPanel::chooseEdge(uint32_t edge)
+{
+    if (!m_canvas->scene() || !upToDate() || !m_canvas->scene()->graph().edges[edge].value.valid())
+        return;
+    const FoldedGraph& graph = m_canvas->scene()->graph();
+    const ValueId value = graph.edges[edge].value;
+    const auto& readers = graph.boxes[graph.edges[edge].to].nodes;
+    const auto read = m_side == Side::Float ? rowOfRead(*m_session.snapshot(), value, readers) : std::nullopt;
+    m_choosing = true;
+    if (showsOther())
+        selectFromOther(m_session, value);
+    else if (read)
+        m_session.selection().selectActivation(*read);
+    else
+        m_session.selection().selectValue(m_side, value);
+    m_choosing = false;
+    m_edge = edge;
+    refreshChosen();
 }
 
 void GraphPanel::setGroupBy(GroupBy by)
