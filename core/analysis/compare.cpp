@@ -15,6 +15,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     Comparison c;
     c.profile = profile;
     c.weights = std::move(weights);
+    c.equalized = pair.equalized;
     c.samples = static_cast<size_t>(std::accumulate(measured.done.begin(), measured.done.end(), size_t(0)));
     c.firstSample = measured.firstSample;
     c.partial = c.samples < measured.allSamples;
@@ -31,13 +32,22 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     return c;
 }
 
-Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
+ComparePair withEqualized(ComparePair pair, const std::vector<WeightRow>& weights)
+{
+    EqualizedLayers layers = equalizedLayers(pair.floatPlan->graph(), weights);
+    pair.equalized
+        = layers.values.empty() ? nullptr : std::make_shared<const EqualizedValues>(std::move(layers.values));
+    return pair;
+}
+
+Result<Comparison> compareModels(const ComparePair& files, const DataSource& data, const CompareOptions& options,
     const WorkContext& work, const std::function<void(Comparison)>& partial)
 {
     const std::vector<WeightRow> weights
-        = compareWeights(pair, options.histograms, work.threadCount(), options.pairs.get());
+        = compareWeights(files, options.histograms, work.threadCount(), options.pairs.get());
     if (work.cancel.cancelled()) // rows are missing
         return cancelled();
+    const ComparePair pair = withEqualized(files, weights);
     MeasuredFn soFar;
     if (partial)
         soFar = [&](Measured& m) { partial(summarize(pair, options.profile, m, data.labels(), weights)); };

@@ -11,6 +11,9 @@ namespace qs {
 Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measured& measured,
     const std::vector<int64_t>& labels, std::vector<WeightRow> weights);
 
+/// The files with what is known of their weights: measureModels() and summarize() take equalized layers from it.
+ComparePair withEqualized(ComparePair pair, const std::vector<WeightRow>& weights);
+
 /// All of it in one step.
 Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
     const WorkContext& work = {}, const std::function<void(Comparison)>& partial = {});

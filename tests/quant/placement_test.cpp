@@ -2,6 +2,7 @@
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
 #include "core/base/issue_text.h"
 #include "core/quant/model/name_collisions.h"
+#include "core/quant/params/kept_codes.h"
 #include "core/quant/read_back/file_codes.h"
 #include "core/quant/read_back/quantizer_differences.h"
 #include "core/quant/read_back/read_back.h"
@@ -198,6 +199,31 @@ private slots:
         Recipe wrong = c.recipe;
         wrong.codes.constants["w1"].value = "no such value";
         QVERIFY(!readCodes(c.model, wrong.codes).ok());
+    }
+
+    /// A bias belongs to the weight whose codes are kept, whatever the scale of the input is now.
+    void biasesOfOtherInputScales()
+    {
+        const Case c(trained());
+        const Recipe edited = withScale(c.recipe, "x", 0.25, 0);
+        QVERIFY(quantizeDraft(c.net, edited, c.back->ranges, c.help)->codes.kept.contains("b1"));
+        const auto valuesIn = [](const QuantizedFile& file) {
+            const FileTensor& bias = *file.find("b1");
+            return std::pair(toFloats(realOf(bias.codes, bias.params, DType::Float32)), bias.params.scale);
+        };
+        const auto [before, scaleBefore] = valuesIn(c.file);
+        const auto [now, scale] = valuesIn(c.made(edited));
+        QVERIFY(scale.front() > 2 * scaleBefore.front());
+        const std::vector<float> ours = toFloats(*c.net.constant("b1"));
+        double furthest = 0;
+        for (size_t i = 0; i < now.size(); ++i) {
+            const double step = scale[scale.size() > 1 ? i : 0];
+            QVERIFY(std::abs(now[i] - before[i]) <= 0.5001 * step);
+            furthest = std::max(furthest, std::abs(double(before[i]) - ours[i]) / step);
+        }
+        QVERIFY2(furthest > 0, "the file's biases are others than the float model's");
+        const Recipe both = withTensorType(edited, "w1", DType::Int16); // the weight is the float model's again
+        QVERIFY(quantizeDraft(c.net, both, c.back->ranges, c.help)->codes.anew.contains("b1"));
     }
 
     /// Training changes biases, too; they stay with their weights.

@@ -77,6 +77,9 @@ Status PairRunner::runFeed(const Feed& feed, const SampleWorker& worker, const C
         const auto count = static_cast<size_t>(x.count());
         m_values[i].shape = x.shape();
         const float* data = asFloats(x, Layout::Plain, nullptr, buffer, keep);
+        std::vector<float> factored;
+        if (plan.factors)
+            data = withFactors(*plan.factors, x.shape(), data, factored);
         m_values[i].x.assign(data, data + count);
         data = asFloats(y, Layout::Plain, &params, buffer, keep);
         m_values[i].y.assign(data, data + count);

@@ -74,7 +74,7 @@ private:
     BufferPool m_quantPool;
     FedModel m_float, m_quant;
     std::optional<FedModel> m_written;
-    std::vector<float> m_x, m_y, m_p, m_scratch;
+    std::vector<float> m_x, m_y, m_p, m_scratch, m_factored;
     uint64_t m_unkeptBytes = 0; ///< codes of this feed since those that were kept last
     Hash128 m_bound; ///< sampleKey of the last bind(), when there is a cache
     ImplementationCheck* m_check = nullptr; ///< follows the integer execution of the current feed

@@ -58,6 +58,13 @@ std::optional<PairQuantizer> dynamicQuantizer(const Graph& graph, const PairPlan
     return PairQuantizer { own.scale, own.zeroPoint, 0, 255 };
 }
 
+/// Its weights take factors away that the float model's values have not.
+bool readsEqualized(const ComparePair& pair, const PairPlan& plan)
+{
+    return pair.equalized
+        && std::ranges::any_of(nodeAloneInputs(pair, plan), [&](ValueId id) { return pair.equalized->contains(id); });
+}
+
 } // namespace
 
 QuantParams pairParams(const PairPlan& plan, const Execution& q, double& scaleSquare)
@@ -126,14 +133,16 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
     double scaleSquare = 0;
     QuantParams params = pairParams(plan, q, scaleSquare);
-    const bool plain
-        = params.scale.size() > 1 || plan.cache || plan.scoreRows || plan.addedMask || xt.shape() != yt.shape();
+    const bool plain = params.scale.size() > 1 || plan.factors || plan.cache || plan.scoreRows || plan.addedMask
+        || xt.shape() != yt.shape();
     const Layout order = plain ? Layout::Plain : yt.layout();
     Tensor keepX, keepY, keepP;
     PairRun whole;
     whole.n = static_cast<size_t>(xt.count());
     whole.activation = plan.activation;
     whole.x = asFloats(xt, order, nullptr, m_x, keepX);
+    if (plan.factors)
+        whole.x = withFactors(*plan.factors, xt.shape(), whole.x, m_factored);
     whole.y = asFloats(yt, order, &params, m_y, keepY);
     if (plan.p.valid() && plan.ownQuantizer)
         whole.p = asFloats(q.get(plan.p), order, nullptr, m_p, keepP);
@@ -167,7 +176,7 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     lock.unlock();
     const size_t slices = feed.slicesOf(whole.n);
     std::fill_n(m.scaleSquares.begin() + ptrdiff_t(index * m.samples + feed.firstSample), slices, scaleSquare);
-    if (m_shared.nodeAlone)
+    if (m_shared.nodeAlone && !plan.factors && !readsEqualized(*m_shared.pair, plan))
         measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);
     return {};
 }

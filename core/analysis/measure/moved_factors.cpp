@@ -170,7 +170,7 @@ public:
             pass(NodeId(n));
     }
 
-    std::set<NodeId> found() const
+    EqualizedLayers found() const
     {
         std::set<NodeId> bad = m_bad;
         for (size_t before = bad.size() + 1; before != bad.size();) {
@@ -179,10 +179,14 @@ public:
                 if (bad.contains(a) || bad.contains(b))
                     bad.insert({ a, b });
         }
-        std::set<NodeId> good;
+        EqualizedLayers good;
         for (const auto& [a, b] : m_links)
             if (!bad.contains(a))
-                good.insert({ a, b });
+                good.nodes.insert({ a, b });
+        for (size_t v = 0; v < m_scales.size(); ++v)
+            if (m_scales[v] && good.nodes.contains(m_scales[v]->source))
+                good.values[ValueId(v)]
+                    = { { m_scales[v]->factors.begin(), m_scales[v]->factors.end() }, m_scales[v]->last };
         return good;
     }
 
@@ -190,6 +194,7 @@ private:
     struct Scale {
         std::vector<double> factors, errors;
         NodeId source; ///< the layer whose channels have them
+        bool last = false; ///< the axis of channels is the last one; else the second
     };
 
     static bool isOne(double factor, double error) { return std::fabs(factor - 1) <= kCancels + error; }
@@ -210,7 +215,7 @@ private:
             const Scale& scale = *m_scales[in.index()];
             const ValueId out = node.outputs.empty() ? ValueId() : node.outputs[0];
             if ((keepsFactors(node) || adds) && out.valid())
-                setScale(out, scale);
+                setScale(out, scale, node.opType == "Flatten");
             else
                 m_bad.insert(scale.source);
             if (adds)
@@ -232,7 +237,7 @@ private:
                 m_bad.insert(id);
             return;
         }
-        Scale scale { weight.factors->out, weight.factors->outError, id };
+        Scale scale { weight.factors->out, weight.factors->outError, id, !node.opType.starts_with("Conv") };
         if (!takeAway(*weight.factors, coming, scale)) {
             m_bad.insert(id);
             return;
@@ -292,9 +297,11 @@ private:
         }
     }
 
-    void setScale(ValueId value, const Scale& scale)
+    void setScale(ValueId value, const Scale& scale, bool flattened = false)
     {
         m_scales[value.index()] = scale;
+        if (flattened)
+            m_scales[value.index()]->last = false;
         if (m_graph.isOutput(value))
             m_bad.insert(scale.source);
     }
@@ -308,7 +315,7 @@ private:
 
 } // namespace
 
-std::set<NodeId> equalizedNodes(const Graph& graph, const std::vector<LayerConstant>& constants)
+EqualizedLayers equalizedLayers(const Graph& graph, const std::vector<LayerConstant>& constants)
 {
     return Equalization(graph, constants).found();
 }

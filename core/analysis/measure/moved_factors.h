@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/measure/weight_grid.h"
+#include "core/analysis/pairs/compare_pair.h"
 #include "core/graph/graph.h"
 
 #include <optional>
@@ -34,8 +35,12 @@ struct LayerConstant {
     const ChannelFactors* factors = nullptr; ///< null: as in the float model
     bool other = false; ///< not the float model's; without factors nobody knows what it is
 };
-/// Nodes with factors that cancel out from layer to layer: all that reads a channel with a factor takes it away, and
+/// Layers with factors that cancel out from one to the next: all that reads a channel with a factor takes it away, and
 /// biases have that of their channels.
-std::set<NodeId> equalizedNodes(const Graph& graph, const std::vector<LayerConstant>& constants);
+struct EqualizedLayers {
+    std::set<NodeId> nodes; ///< with weights or biases of their own
+    EqualizedValues values; ///< between them, whose channels have factors
+};
+EqualizedLayers equalizedLayers(const Graph& graph, const std::vector<LayerConstant>& constants);
 
 } // namespace qs

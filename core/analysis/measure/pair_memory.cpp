@@ -62,6 +62,13 @@ ValueId firstOutput(const Plan& plan, NodeId node)
     return node.valid() ? plan.graph().node(node).outputs[0] : ValueId();
 }
 
+void addFactors(const PairPlan& p, PartsKey& key)
+{
+    key.number(p.factors ? int64_t(p.factors->factors.size()) : 0).number(p.factors && p.factors->last);
+    for (size_t i = 0; p.factors && i < p.factors->factors.size(); ++i)
+        key.real(p.factors->factors[i]);
+}
+
 std::optional<Hash128> keyOf(const ComparePair& pair, const PairPlan& p, bool histograms)
 {
     const Plan& q = *pair.quantPlan;
@@ -70,6 +77,7 @@ std::optional<Hash128> keyOf(const ComparePair& pair, const PairPlan& p, bool hi
     for (ValueId id : { p.y, p.p, p.codes, p.dynamicScale, p.dynamicZero, firstOutput(q, p.unrounded),
              firstOutput(q, p.beforeRounding) })
         key.value(q, id);
+    addFactors(p, key);
     return key.params(p.params).number(p.ownQuantizer).real(p.activation.low).real(p.activation.high).key();
 }
 
@@ -99,7 +107,10 @@ std::optional<Hash128> keyOf(const ComparePair& pair, const std::vector<OutputPa
 /// Of the histogram of x alone.
 std::optional<Hash128> floatKey(const ComparePair& pair, const PairPlan& p)
 {
-    return PartsKey().number(3).value(*pair.floatPlan, p.x).key();
+    PartsKey key;
+    key.number(3).value(*pair.floatPlan, p.x);
+    addFactors(p, key);
+    return key.key();
 }
 
 /// One row of a table by [row * columns + column].

@@ -45,6 +45,22 @@ bool hasKnownCodes(const QuantParams& params)
     return codes.high > codes.low && (isInteger(params.dtype) || (codes.low < 0 && params.blockSize == 0));
 }
 
+const float* withFactors(const ValueFactors& factors, const Shape& shape, const float* x, std::vector<float>& scratch)
+{
+    const size_t channels = factors.factors.size(), axis = factors.last && !shape.empty() ? shape.size() - 1 : 1;
+    if (axis >= shape.size() || channels == 0 || shape[axis] % int64_t(channels) != 0)
+        return x;
+    size_t outer = 1, inner = size_t(shape[axis]) / channels;
+    for (size_t d = 0; d < shape.size(); ++d)
+        (d < axis ? outer : inner) *= d == axis ? 1 : size_t(shape[d]);
+    scratch.resize(outer * channels * inner);
+    for (size_t o = 0, at = 0; o < outer; ++o)
+        for (const float factor : factors.factors)
+            for (size_t i = 0; i < inner; ++i, ++at)
+                scratch[at] = x[at] * factor;
+    return scratch.data();
+}
+
 PairMeter::PairMeter(PairSums& sums, PairHistograms* histograms, Counts counts, std::vector<float>& scratch)
     : m_sums(sums)
     , m_histograms(histograms)

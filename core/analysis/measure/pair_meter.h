@@ -23,6 +23,10 @@ PairQuantizer quantizerOf(const QuantParams& params, size_t channel);
 bool hasKnownCodes(const QuantParams& params);
 
 /// Sums and histograms of one pair and sample, block by block, so that each value is read from far away once.
+/// The elements of x, which lie plainly in this shape, times the factors of their channels, in `scratch`; x itself
+/// where the shape does not have as many channels, or a whole number of elements for each.
+const float* withFactors(const ValueFactors& factors, const Shape& shape, const float* x, std::vector<float>& scratch);
+
 class PairMeter {
 public:
     /// Which histograms of the pair's values are made here; those of the error and a(p) always are.

@@ -7,9 +7,19 @@
 #include "core/match/alignment.h"
 #include "core/qdq/quant_view.h"
 
+#include <map>
 #include <memory>
+#include <vector>
 
 namespace qs {
+
+/// Factors that the channels of a value of the float model have in the quantized file, where the next layers take them
+/// away again (cross-layer equalization): what is compared with that file is the float value times these.
+struct ValueFactors {
+    std::vector<float> factors; ///< of equal parts of the axis of channels
+    bool last = false; ///< the axis is the last one; else the second
+};
+using EqualizedValues = std::map<ValueId, ValueFactors>;
 
 /// The two files of a comparison and how they correspond.
 struct ComparePair {
@@ -24,6 +34,7 @@ struct ComparePair {
     /// What is taken as the float model holds quantizers: its values are no float network's, and what an activation
     /// does may lie in its quantizers alone.
     bool quantizedReference = false;
+    std::shared_ptr<const EqualizedValues> equalized = nullptr; ///< null: none, or not known
 };
 
 } // namespace qs

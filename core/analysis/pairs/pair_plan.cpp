@@ -186,6 +186,9 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
         plan.scoreRows = isReadByRows(*pair.floatPlan, plan.x);
         plan.addedMask
             = !plan.pair.quantizer && !plan.beforeRounding.valid() && isAddedToScores(*pair.floatPlan, plan.x);
+        if (pair.equalized)
+            if (const auto found = pair.equalized->find(plan.x); found != pair.equalized->end())
+                plan.factors = std::shared_ptr<const ValueFactors>(pair.equalized, &found->second);
         plans.push_back(std::move(plan));
     }
     return plans;

@@ -42,6 +42,7 @@ struct PairPlan {
     bool maskedScores = false;
     PairActivation behind; ///< what the nodes that read y let pass, where each is a Relu or Clip; open else
     bool addedMask = false; ///< x is only added to such scores, and y has no quantizer: what masks in both is the same
+    std::shared_ptr<const ValueFactors> factors {}; ///< by which x is multiplied; null: none
     bool scoreRows = false; ///< only Softmax reads x, in rows along its last axis: masked elements count for nothing
     /// What is told of it asks for histograms, also where nobody sees them.
     bool needsHistograms() const

@@ -48,6 +48,9 @@ struct ActivationRow {
     std::vector<NodeId> readers {}; ///< of several pairs: nodes of the float model that read this one, where known
     std::vector<std::string> readerNames {}; ///< theirs
     bool behindSibling = false; ///< of several pairs: what this one quantizes has gone through another one
+    /// Its channels have factors in the quantized file that the next layers take away again (cross-layer equalization):
+    /// all of it is of the float model's values times these.
+    bool equalized = false;
     bool repeatsQuantizer = false; ///< an earlier row has the same one: their shapes alone differ
     QuantParams params; ///< no scales when without a quantizer of its own, or dynamic
     bool dynamic = false;

@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/findings/finding.h"
+#include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rows/activation_row.h"
 #include "core/analysis/rows/float_node_row.h"
 #include "core/analysis/rows/output_row.h"
@@ -65,6 +66,7 @@ struct Comparison {
     size_t rangesSettledAfter = 0; ///< samples after which they have 99 % of their width; 0: nothing is quantized
     std::optional<CalibrationSummary> calibration; ///< where the quantized model was made and calibrated here
     std::vector<FloatNodeRow> floatNodes; ///< of the quantized model, in node order; not before all samples are done
+    std::shared_ptr<const EqualizedValues> equalized; ///< null: no layers are
     std::optional<NetworkVerdict> network; ///< on a few samples, where it was asked for
     std::optional<RestoredOutput> restored; ///< on the first of them, where activations were lost
     std::vector<Finding> findings; ///< first = what to say to the user

@@ -237,21 +237,19 @@ void findStrangers(const ComparePair& pair, const FoldedConstants& folded, std::
     }
 }
 
-void markEqualized(const Graph& graph, std::vector<WeightRow>& rows)
+} // namespace
+
+EqualizedLayers equalizedLayers(const Graph& graph, const std::vector<WeightRow>& rows)
 {
     if (std::ranges::none_of(rows, [](const WeightRow& row) { return !row.bias && row.factors; }))
-        return;
+        return {};
     std::vector<LayerConstant> constants;
     for (const WeightRow& row : rows)
-        if (row.floatNode.valid())
+        if (row.floatNode.valid() && row.floatValue.valid())
             constants.push_back(
                 { row.floatNode, row.floatValue, row.bias, row.factors ? &*row.factors : nullptr, isOtherWeight(row) });
-    const std::set<NodeId> found = equalizedNodes(graph, constants);
-    for (WeightRow& row : rows)
-        row.equalized = row.factors && found.contains(row.floatNode);
+    return equalizedLayers(graph, constants);
 }
-
-} // namespace
 
 std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory)
 {
@@ -268,7 +266,9 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     if (cancel.cancelled())
         return rows;
     findStrangers(pair, folded, rows);
-    markEqualized(pair.floatPlan->graph(), rows);
+    const EqualizedLayers layers = equalizedLayers(pair.floatPlan->graph(), rows);
+    for (WeightRow& row : rows)
+        row.equalized = row.factors && layers.nodes.contains(row.floatNode);
     for (const BodyPair& body : bodyPairs(pair)) {
         const FoldedConstants own(body.pair.floatPlan);
         for (const WeightPair& wp : body.pair.alignment->weights) {

@@ -389,8 +389,8 @@ void tellEqualized(const Comparison& c, std::vector<Finding>& found)
         lowest, highest);
     f.evidence
         = { evidence("lowest", lowest), evidence("highest", highest), evidence("places", double(f.places.size())) };
-    f.remedy = "Nothing has to be done; what is told of these weights and of the tensors between them compares other "
-               "numbers.";
+    f.remedy = "Nothing has to be done; the tensors between these layers are compared with the float model's times "
+               "these factors, and what is told of the weights compares other numbers.";
     found.push_back(std::move(f));
 }
 

@@ -149,6 +149,16 @@ struct Reader {
     }
 };
 
+bool isEqualized(const Snapshot& s, const TensorPlace& place)
+{
+    if (!s.comparison || !s.comparison->equalized)
+        return false;
+    const auto& rows = s.comparison->activations;
+    return std::ranges::any_of(rows, [&](const ActivationRow& row) {
+        return row.equalized && (place.quantized ? row.quantValue : row.floatValue) == place.value;
+    });
+}
+
 /// Why one of the models has nothing here.
 std::string noteOf(const Snapshot& s, const TensorPlace& place, const TensorValues& values)
 {
@@ -221,6 +231,9 @@ Result<TensorValues> readValues(const Snapshot& s, const TensorPlace& place, siz
     }
     if (values.note.empty())
         values.note = noteOf(s, place, values);
+    if (values.note.empty() && values.reference && values.quantized && isEqualized(s, place))
+        values.note = "the quantized model's channels have factors here that the next layers take away again "
+                      "(cross-layer equalization): differences hold these, too";
     if (s.other && s.other->snapshot && values.reference)
         reader.readOther(place, values);
     if (work.cancel.cancelled())

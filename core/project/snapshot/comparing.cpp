@@ -42,12 +42,13 @@ CompareOptions compareOptions(const ComparisonKey& key, const BuildContext& cont
 }
 
 Result<Compared> compareShard(
-    const ComparePair& pair, const DataSource& data, const CompareOptions& options, const WorkContext& work)
+    const ComparePair& files, const DataSource& data, const CompareOptions& options, const WorkContext& work)
 {
-    QS_TRY(const auto measured, measureModels(pair, data, options, work, {}));
-    auto weights = compareWeights(pair, options.histograms, work.threadCount());
+    auto weights = compareWeights(files, options.histograms, work.threadCount());
     if (work.cancel.cancelled())
         return cancelled();
+    const ComparePair pair = withEqualized(files, weights);
+    QS_TRY(const auto measured, measureModels(pair, data, options, work, {}));
     Comparison comparison = summarize(pair, options.profile, *measured, data.labels(), std::move(weights));
     return Compared { std::move(comparison), measured };
 }
@@ -100,6 +101,8 @@ ComparePair comparePairOf(const Snapshot& s)
     ComparePair pair = readyPair(
         *s.floatModel, *s.quantModel, s.alignment, { KernelMode::Fast, s.inputs.profile, s.caches.lowered });
     pair.tasks = s.inputs.tasks;
+    if (s.comparison)
+        pair.equalized = s.comparison->equalized;
     return pair;
 }
 

@@ -34,6 +34,21 @@ Tensor keptCodes(FloatModel& model, const std::string& name, const Tensor& const
     return codes;
 }
 
+Tensor keptBias(FloatModel& model, const std::string& name, const std::string& weight, const Tensor& constant,
+    const QuantParams& params)
+{
+    Tensor codes = keptCodes(model, name, constant, params);
+    if (codes.valid() || !model.kept || !model.codes.kept.contains(weight))
+        return codes;
+    if (const auto kept = model.kept->find(name); kept != model.kept->end())
+        codes = rescaledCodes(kept->second, constant, params);
+    if (codes.valid()) {
+        model.codes.anew.erase(name);
+        model.codes.kept.insert(name);
+    }
+    return codes;
+}
+
 Tensor constantCodes(FloatModel& model, const std::string& name, const Tensor& constant, const QuantParams& params)
 {
     Tensor kept = keptCodes(model, name, constant, params);

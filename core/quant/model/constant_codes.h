@@ -10,6 +10,11 @@ namespace qs {
 /// tensor. `model.codes` notes which it was.
 Tensor keptCodes(FloatModel& model, const std::string& name, const Tensor& constant, const QuantParams& params);
 
+/// Of an int32 bias whose scale is another than in the file, beside a weight with the file's codes: the file's values
+/// with these parameters, since they belong to that weight (equalized, trained); else an invalid tensor.
+Tensor keptBias(FloatModel& model, const std::string& name, const std::string& weight, const Tensor& constant,
+    const QuantParams& params);
+
 /// Codes of a weight or constant operand: those of the file where they hold, else as weightCodes().
 Tensor constantCodes(FloatModel& model, const std::string& name, const Tensor& constant, const QuantParams& params);
 

@@ -6,6 +6,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -95,6 +96,29 @@ Tensor codesThatHold(const KeptTensor& kept, const Tensor& constant, const Quant
             codes.valid() && codes.dtype() == params.dtype && codesKey(constant, params, codes) == kept.key)
             return codes;
     return {};
+}
+
+Tensor rescaledCodes(const KeptTensor& kept, const Tensor& constant, const QuantParams& params)
+{
+    if (kept.scale.empty() || params.dtype != DType::Int32 || kept.codes.dtype() != DType::Int32
+        || kept.codes.shape() != constant.shape())
+        return {};
+    QuantParams own { DType::Int32, kept.scale, std::vector<int32_t>(kept.scale.size(), 0), std::nullopt, 0 };
+    if (own.scale.size() > 1)
+        own.axis = 0;
+    const std::vector<int64_t> codes = toInts(kept.codes);
+    const auto fits
+        = [&](const std::vector<float>& scale) { return scale.size() == 1 || scale.size() == codes.size(); };
+    if (!fits(own.scale) || !fits(params.scale) || codesKey(constant, own, kept.codes) != kept.key)
+        return {};
+    Tensor rescaled = Tensor::allocate(DType::Int32, constant.shape());
+    const auto to = rescaled.fill<int32_t>();
+    for (size_t i = 0; i < codes.size(); ++i) {
+        const double value = double(codes[i]) * own.scale[own.scale.size() > 1 ? i : 0];
+        const double code = std::nearbyint(value / params.scale[params.scale.size() > 1 ? i : 0]);
+        to[i] = std::isfinite(code) ? int32_t(std::clamp(code, -2147483648.0, 2147483647.0)) : 0;
+    }
+    return rescaled;
 }
 
 Tensor realOf(const Tensor& codes, const QuantParams& params, DType real)

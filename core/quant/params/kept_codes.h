@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 /// Codes of constants that a quantized file holds, in place of those that rounding gives.
 namespace qs {
@@ -13,6 +14,7 @@ namespace qs {
 struct KeptTensor {
     Tensor codes; ///< as the file stores them
     std::string key; ///< codesKey() of what they hold for
+    std::vector<float> scale {}; ///< that the file dequantizes an int32 bias with; else empty
 };
 /// By names of float constants.
 using KeptCodes = std::map<std::string, KeptTensor>;
@@ -27,6 +29,10 @@ Tensor codesLike(const Tensor& constant, const Tensor& stored, bool exchanged);
 
 /// The kept codes in the constant's shape; invalid where they do not hold for this constant with these parameters.
 Tensor codesThatHold(const KeptTensor& kept, const Tensor& constant, const QuantParams& params);
+
+/// The kept codes of an int32 bias for other scales: the file's values, rounded anew and cut at the ends of int32.
+/// Invalid where they are no codes of this constant.
+Tensor rescaledCodes(const KeptTensor& kept, const Tensor& constant, const QuantParams& params);
 
 /// Values of codes, in a real type: scale times (code - zero point), which rounds to the same codes.
 Tensor realOf(const Tensor& codes, const QuantParams& params, DType real);

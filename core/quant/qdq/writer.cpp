@@ -247,7 +247,7 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
     m_draft.setConstant(names.scale, realTensor(codes->real, { channels }, codes->scale));
     m_draft.setConstant(
         names.zeroPoint, codeTensor(DType::Int32, channels > 1 ? Shape { channels } : Shape {}, params.zeroPoint));
-    const Tensor kept = keptCodes(m_model, mark.bias, bias, params);
+    const Tensor kept = keptBias(m_model, mark.bias, mark.weight, bias, params);
     if (codes->saturated && !kept.valid())
         m_model.warnings.push_back("the bias '" + mark.bias + "' does not fit 32 bits and is cut");
     m_draft.setConstant(stem, kept.valid() ? kept : codes->codes);

@@ -196,7 +196,7 @@ Result<std::string> QOperatorBuilder::bias(
         0 };
     if (params.scale.size() > 1)
         params.axis = 0;
-    const Tensor kept = keptCodes(model, name, bias, params);
+    const Tensor kept = keptBias(model, name, weightName, bias, params);
     if (quantized->saturated && !kept.valid())
         model.warnings.push_back("the bias '" + name + "' does not fit 32 bits and is cut");
     QOperand made { codesName(name), {}, {}, DType::Int32, quantized->scale, {} };

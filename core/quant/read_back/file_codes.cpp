@@ -46,6 +46,17 @@ QuantParams storedParams(const FileTensor& tensor)
     return params;
 }
 
+/// What the node that dequantizes an int32 bias reads as its scale; empty where there is none, or several.
+std::vector<float> biasScale(FileConstants& file, ValueId codes)
+{
+    const auto& uses = file.graph().value(codes).uses;
+    if (uses.size() != 1 || uses[0].slot != 0 || !uses[0].node.valid())
+        return {};
+    const Node& node = file.graph().node(uses[0].node);
+    const Tensor* scale = isDequantizeLinear(node) && node.hasInput(1) ? file.find(node.inputs[1]) : nullptr;
+    return scale && isFloat(scale->dtype()) ? toFloats(*scale) : std::vector<float>();
+}
+
 /// The product that reads these codes of a weight, through what turns them to floats; null: none, or several.
 const Node* productBehind(const Graph& graph, ValueId id)
 {
@@ -133,6 +144,8 @@ Result<KeptCodes> readCodes(const std::shared_ptr<const Model>& file, const File
                 "has no constant '" + constant.value + "', which the recipe takes the codes of '" + name + "' from",
                 file->path, {}, {}, "give the file that the recipe was read from, or leave codes out of the recipe" };
         codes[name] = { *tensor, constant.key };
+        if (tensor->dtype() == DType::Int32)
+            codes[name].scale = biasScale(constants, file->graph.findValue(constant.value));
     }
     return codes;
 }

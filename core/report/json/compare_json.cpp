@@ -114,6 +114,8 @@ Json activation(const ActivationRow& a)
         = { { "name", a.name }, { "quantized_name", a.quantizedName }, { "node", a.node }, { "op_type", a.opType } };
     if (a.siblings > 0)
         row["readers"] = a.readerNames;
+    if (a.equalized)
+        row["equalized"] = true;
     row["match"] = { { "method", std::string(matchMethodName(a.method)) }, { "confidence", a.confidence } };
     const bool quantized = !a.params.scale.empty() || a.dynamic;
     row["dtype"] = quantized ? std::string(dtypeName(a.params.dtype)) : "float32";

@@ -253,8 +253,16 @@ private slots:
             });
         };
         QVERIFY2((told(Severity::Warning) == 0) == note, qPrintable(rulesOf(c)));
+        // Between equalized layers the float values are taken times the factors.
+        for (const ActivationRow& row : c.activations) {
+            const bool between = row.name == "p" || row.name == "a";
+            QVERIFY2(row.equalized == (note && between), row.name.c_str());
+            QVERIFY2((row.accumulated.sqnrDb.value_or(0) > 30) == (note || row.name == "x"), row.name.c_str());
+        }
         if (!note)
             return;
+        for (const Rule rule : { Rule::SensitiveOperator, Rule::Inherited, Rule::RangeTooSmall })
+            QVERIFY2(!findingOf(c, rule), qPrintable(rulesOf(c)));
         QCOMPARE(told(Severity::Note), 1);
         const Finding* f = findingOf(c, Rule::WeightsDiffer);
         QCOMPARE(f->places.size(), size_t(2));

@@ -91,7 +91,12 @@ std::optional<PlotRange> DistributionPanel::draftRange(const ActivationRow& row)
     if (!part.lowest || !part.highest)
         return std::nullopt;
     const QuantParams params = paramsForRange(row, m_edits.recipe(), *part.lowest, *part.highest);
-    if (params.scale == row.params.scale && params.zeroPoint == row.params.zeroPoint)
+    // Of several pairs of quantizers a recipe that was read from the file holds the range of one.
+    const auto holds = [&](const ActivationRow& pair) {
+        return pair.floatValue == row.floatValue && pair.params.scale == params.scale
+            && pair.params.zeroPoint == params.zeroPoint;
+    };
+    if (holds(row) || (row.siblings > 0 && std::ranges::any_of(m_session.comparison()->activations, holds)))
         return std::nullopt;
     return PlotRange { *part.lowest, *part.highest };
 }

@@ -117,6 +117,9 @@ void addNumbers(Tip& tip, const Snapshot& snapshot, const ActivationRow& row, Si
     for (const Metric metric : kMetrics)
         tip.add(metricInfo(metric).title, numberOf(metric, row));
     tip.add(tr("samples"), QString::number(snapshot.comparison->samples));
+    if (row.equalized)
+        tip.paragraph(tr("Its channels have factors that the next layers take away again (cross-layer equalization): "
+                         "the float model's values are taken times these."));
 }
 
 /// The node of the other file that a value is inside; invalid where there is none.
