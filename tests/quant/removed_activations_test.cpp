@@ -137,6 +137,36 @@ private slots:
         }
     }
 
+    /// What a script does not name may need packages that are not there.
+    void importsWhatIsUsed_data()
+    {
+        QTest::addColumn<int>("format");
+        QTest::addColumn<QStringList>("imported");
+        QTest::newRow("static") << int(RecipeFormat::Qdq)
+                                << QStringList { "json", "tempfile", "CalibrationMethod", "QuantFormat", "QuantType",
+                                       "quantize_static" };
+        QTest::newRow("dynamic") << int(RecipeFormat::Dynamic) << QStringList { "QuantType", "quantize_dynamic" };
+        QTest::newRow("weights alone") << int(RecipeFormat::WeightOnly)
+                                       << QStringList { "onnx", "QuantFormat", "matmul_nbits_quantizer" };
+    }
+    void importsWhatIsUsed()
+    {
+        QFETCH(const int, format);
+        QFETCH(QStringList, imported);
+        Recipe recipe;
+        recipe.format = RecipeFormat(format);
+        const auto script = ortScript(draftOf(net()), recipe, rangesOfNet(), { "s.py", "a", "b" });
+        QVERIFY2(script.ok(), script.ok() ? "" : script.issue().what.c_str());
+        const QString text = QString::fromStdString(script->text);
+        imported << "os"
+                 << "sys";
+        for (const char* name : { "json", "os", "sys", "tempfile", "onnx" })
+            QCOMPARE(text.contains(QStringLiteral("\nimport %1\n").arg(name)), imported.contains(name));
+        for (const char* name : { "CalibrationDataReader", "CalibrationMethod", "QuantFormat", "QuantType",
+                 "matmul_nbits_quantizer", "quantize_dynamic", "quantize_static" })
+            QCOMPARE(text.contains(QStringLiteral("\n    %1,\n").arg(name)), imported.contains(name));
+    }
+
     void whatPassesIsTold()
     {
         Ranges ranges = rangesOfNet();

@@ -163,6 +163,27 @@ std::string dynamicCall(ScriptWriter& writer, const Recipe& r, bool externalData
     return text + writer.choice() + writer.extraOptions() + ")\n";
 }
 
+/// What a script names, and no more: matmul_nbits_quantizer needs packages that the other tools do not.
+std::string importsOf(const std::string& script)
+{
+    const auto used = [&](std::string_view name) { return script.find(name) != std::string::npos; };
+    std::string text;
+    for (const char* module : { "json", "os", "sys", "tempfile" })
+        if (used(std::string(module) + "."))
+            text += std::string("import ") + module + "\n";
+    text += "\n";
+    if (used("np."))
+        text += "import numpy as np\n";
+    if (used("onnx."))
+        text += "import onnx\n";
+    text += "from onnxruntime.quantization import (\n";
+    for (const char* name : { "CalibrationDataReader", "CalibrationMethod", "QuantFormat", "QuantType",
+             "matmul_nbits_quantizer", "quantize_dynamic", "quantize_static" })
+        if (used(name))
+            text += std::string("    ") + name + ",\n";
+    return text + ")\n\n";
+}
+
 /// ONNX Runtime's tools keep every Relu and Clip, or none.
 Status noteKept(const FloatModel& model, const Recipe& recipe, std::vector<std::string>& notes)
 {
@@ -199,17 +220,13 @@ Result<OrtScript> ortScript(
     script.text = "# Makes the quantized model with onnxruntime.quantization "
         + std::string(nameIn(kOrtVersions, recipe.ortVersion))
         + ". Other versions scale float16 otherwise.\n"
-          "# Usage: python THIS_FILE [FLOAT.onnx [OUT.onnx [DATA.npz]]]\n"
-          "import json\nimport os\nimport sys\nimport tempfile\n\nimport numpy as np\nimport onnx\n"
-          "from onnxruntime.quantization import (\n    CalibrationDataReader,\n    CalibrationMethod,\n    "
-          "QuantFormat,\n    QuantType,\n"
-          "    matmul_nbits_quantizer,\n    quantize_dynamic,\n    quantize_static,\n)\n\n";
+          "# Usage: python THIS_FILE [FLOAT.onnx [OUT.onnx [DATA.npz]]]\n";
     const auto place = [&](const std::string& path) {
         return "os.path.join(HERE, " + literal(fromScript(path, files.script)) + ")";
     };
-    script.text += "HERE = os.path.dirname(os.path.abspath(__file__))\n";
-    script.text += "MODEL = sys.argv[1] if len(sys.argv) > 1 else " + place(files.model) + "\n";
-    script.text += "OUT = sys.argv[2] if len(sys.argv) > 2 else " + place(files.out) + "\n";
+    std::string text = "HERE = os.path.dirname(os.path.abspath(__file__))\n";
+    text += "MODEL = sys.argv[1] if len(sys.argv) > 1 else " + place(files.model) + "\n";
+    text += "OUT = sys.argv[2] if len(sys.argv) > 2 else " + place(files.out) + "\n";
     for (const auto& [name, range] : model.ranges.tensors)
         if (model.keptExtreme(name) && model.types.contains(name))
             script.notes.push_back("'" + name + "' stays float here, which ONNX Runtime has no option for");
@@ -232,17 +249,18 @@ Result<OrtScript> ortScript(
         FloatModel clamped = model;
         if (recipe.exactActivations)
             clampToActivations(clamped);
-        QS_TRY(const std::string text, formatRanges(clamped.ranges, RangeFormat::Json));
-        script.text += staticCall(writer, recipe, text, files.externalData);
+        QS_TRY(const std::string values, formatRanges(clamped.ranges, RangeFormat::Json));
+        text += staticCall(writer, recipe, values, files.externalData);
         break;
     }
     case RecipeFormat::Dynamic:
-        script.text += dynamicCall(writer, recipe, files.externalData);
+        text += dynamicCall(writer, recipe, files.externalData);
         break;
     case RecipeFormat::WeightOnly:
-        script.text += weightOnlyCall(model, recipe, files.externalData, script.notes);
+        text += weightOnlyCall(model, recipe, files.externalData, script.notes);
         break;
     }
+    script.text += importsOf(text) + text;
     for (const std::string& note : script.notes)
         script.text += "# Not the same: " + note + ".\n";
     return script;
