@@ -236,6 +236,8 @@ private slots:
     void masksWithoutForeground();
     void recognized_data();
     void recognized();
+    void centresOfNonMaxSuppression_data();
+    void centresOfNonMaxSuppression();
     void toldTasks();
     void toldTasksThatCannotBe();
 };
@@ -501,6 +503,37 @@ void TasksTests::recognized()
     for (const QString& op : besides)
         ops.push_back(op.toStdString());
     QCOMPARE(QString::fromStdString(tasksOf(modelOf({ 1, 3, 64, 64 }, outputs, ops))), tasks);
+}
+
+void TasksTests::centresOfNonMaxSuppression_data()
+{
+    QTest::addColumn<int64_t>("centres");
+    QTest::newRow("corners") << int64_t(0);
+    QTest::newRow("centre and size") << int64_t(1);
+}
+
+/// The same numbers are other boxes.
+void TasksTests::centresOfNonMaxSuppression()
+{
+    QFETCH(int64_t, centres);
+    SmallModel m("nms");
+    m.input("image", { 1, 3, 64, 64 }).input("b0", { 1, 2, 4 }).input("s0", { 1, 1, 2 });
+    m.constant("most", Tensor::scalar(int64_t(10)));
+    m.node("Abs", { "b0" }, { "boxes" }).node("Abs", { "s0" }, { "scores" });
+    m.node("NonMaxSuppression", { "boxes", "scores", "most" }, { "found" }, { { "center_point_box", centres } });
+    const Prepared model = m.output("found").output("boxes").output("scores").finish();
+    QCOMPARE(tasksOf(model), std::string("boxes:nms boxes:nms boxes:nms"));
+    const auto outputs = model.plan->graph().outputs();
+    const auto tasks = outputTasks(*model.plan, { outputs.begin(), outputs.end() });
+    QCOMPARE(tasks[0].reading().centres, centres == 1);
+    QVERIFY(tasks[0].choices && !tasks[1].choices);
+    const Written w { { { 0, 0, 0, 0, 0, 1 }, { 20, 30, 8, 8, 40, 10, 8, 8 }, { 0.9F, 0.6F } },
+        { { 2, 3 }, { 1, 2, 4 }, { 1, 1, 2 } } };
+    const auto found = boxesOf(tasks[0].reading(), w.parts(), { 64, 64 }, {}, {});
+    QVERIFY(found && found->size() == 2);
+    const Box &a = found->front(), expected = centres ? Box { 16, 26, 24, 34 } : Box { 8, 8, 20, 30 };
+    QVERIFY(
+        a.left == expected.left && a.top == expected.top && a.right == expected.right && a.bottom == expected.bottom);
 }
 
 void TasksTests::toldTasks()

@@ -50,9 +50,9 @@ std::optional<SampleBoxes> sampleBoxes(
         if (elementCount(x.back().shape) != int64_t(out.x.size()) || out.x.size() != out.y.size())
             return std::nullopt;
     }
-    const BoxForm form = found->task.what.form;
-    auto before = boxesOf(form, x, picture, {}, pair.tasks.boxes),
-         after = boxesOf(form, y, picture, {}, pair.tasks.boxes);
+    const BoxReading reading = found->task.reading();
+    auto before = boxesOf(reading, x, picture, {}, pair.tasks.boxes),
+         after = boxesOf(reading, y, picture, {}, pair.tasks.boxes);
     if (!before || !after)
         return std::nullopt;
     SampleBoxes boxes { std::move(*before), std::move(*after), {}, pair.tasks.boxes.score };

@@ -4,6 +4,7 @@
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/tasks/box_forms.h"
 
+#include <cmath>
 #include <list>
 #include <vector>
 
@@ -47,6 +48,13 @@ void Lockstep::measureScores(size_t cell, const OutputPair& out, const float* x,
     const PromptTokens* prompt)
 {
     Measured& m = *m_shared.measured;
+    if (out.task.holdsClasses) {
+        m.scores[cell] = chosenSums(x, y, rows);
+        m.floatClass[cell] = std::llround(x[0]);
+        m.quantClass[cell] = std::llround(y[0]);
+        m.floatMargin[cell] = m.quantMargin[cell] = NAN;
+        return;
+    }
     PartCounts byPosition;
     const bool several = rows.positions > 1;
     std::vector<TokenScores> tokens;
@@ -85,7 +93,9 @@ void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, c
     const TaskKind kind = out.task.what.kind;
     const bool scored = (kind == TaskKind::Classes || kind == TaskKind::Sequence)
         && (out.task.told || !m_float.state().carries(out.x)) && slices == feed.samples;
-    const auto rows = scored ? scoreRows(xt.shape(), feed.samples) : std::nullopt;
+    const auto rows = !scored   ? std::nullopt
+        : out.task.holdsClasses ? chosenRows(xt.shape(), feed.samples)
+                                : scoreRows(xt.shape(), feed.samples);
     const auto prompts = rows && out.task.tokens
         ? promptTokens(*out.task.tokens, feed.inputs, feed.samples, rows->positions, rows->classes)
         : std::vector<PromptTokens>();
@@ -121,8 +131,8 @@ Status Lockstep::measureBoxes(size_t index, Execution& f, Execution& q, const Fe
     const BoxThresholds& limits = m_shared.pair->tasks.boxes;
     for (size_t s = 0; s < feed.samples; ++s) {
         const SampleOfRun sample { s, feed.samples };
-        const auto before = boxesOf(task.what.form, x.parts, picture, sample, limits);
-        const auto after = boxesOf(task.what.form, y.parts, picture, sample, limits);
+        const auto before = boxesOf(task.reading(), x.parts, picture, sample, limits);
+        const auto after = boxesOf(task.reading(), y.parts, picture, sample, limits);
         if (before && after)
             m.boxes[index * m.samples + feed.firstSample + s] = boxSums(*before, *after, limits.match);
         else if (task.told)

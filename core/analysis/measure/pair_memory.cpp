@@ -96,7 +96,7 @@ std::optional<Hash128> keyOf(const ComparePair& pair, const std::vector<OutputPa
     addOutput(pair, out, key);
     const OutputTask& task = out.task;
     key.number(int64_t(task.what.kind)).number(int64_t(task.what.form)).number(int64_t(task.scores));
-    key.number(task.channelsLast).number(task.holdsClasses).number(int64_t(task.parts.size()));
+    key.number(task.channelsLast).number(task.holdsClasses).number(task.centres).number(int64_t(task.parts.size()));
     for (const size_t part : task.parts)
         addOutput(pair, outputs[part], key);
     for (const double share : { pair.tasks.boxes.score, pair.tasks.boxes.suppression, pair.tasks.boxes.match })

@@ -20,6 +20,7 @@ struct OutputRow {
     std::string name, quantizedName;
     ValueId floatValue, quantValue;
     bool handedOn = false; ///< a state for the next run, as attention's keys and values are
+    bool choices = false; ///< whole numbers that say which elements were chosen: SQNR says nothing of them
     Similarity similarity;
     Number top1Agreement; ///< share of positions of all samples; null where the elements are no scores of classes
     Number top5Agreement;
@@ -33,7 +34,8 @@ struct OutputRow {
     std::optional<OtherNumbers> other; ///< of the second quantized model
 };
 
-/// The outputs that are results: those that are not handed on to the next run, or all where there is no other.
+/// The outputs that are results: those that are neither handed on to the next run nor choices of elements, or what
+/// there is where there is no other.
 std::vector<const OutputRow*> resultOutputs(const std::vector<OutputRow>& outputs);
 /// Of the results the one with the lowest SQNR, an exact one where all are; null without outputs.
 const OutputRow* worstOutput(const std::vector<OutputRow>& outputs);

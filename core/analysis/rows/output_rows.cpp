@@ -80,10 +80,13 @@ constexpr double kNoNumber = std::numeric_limits<double>::max(), kNoNoise = std:
 
 std::vector<const OutputRow*> resultOutputs(const std::vector<OutputRow>& outputs)
 {
-    const bool some = std::ranges::any_of(outputs, [](const OutputRow& row) { return !row.handedOn; });
+    const auto rank = [](const OutputRow& row) { return row.handedOn ? 2 : row.choices ? 1 : 0; };
+    int best = 2;
+    for (const OutputRow& row : outputs)
+        best = std::min(best, rank(row));
     std::vector<const OutputRow*> results;
     for (const OutputRow& row : outputs)
-        if (!some || !row.handedOn)
+        if (rank(row) == best)
             results.push_back(&row);
     return results;
 }
@@ -108,6 +111,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
         row.floatValue = outputs[o].x;
         row.quantValue = outputs[o].y;
         row.handedOn = isHandedOn(pair.floatPlan->graph(), row.floatValue);
+        row.choices = outputs[o].task.choices;
         PairSums sums, written;
         ScoreSums scores;
         std::vector<MeasuredPrompt> prompts;

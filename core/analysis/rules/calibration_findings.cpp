@@ -26,7 +26,7 @@ struct Complaint {
 /// Classes that the first output tells apart; 0 where it tells none.
 size_t classCount(const Comparison& c)
 {
-    if (c.outputs.empty() || c.floatClass.empty())
+    if (c.outputs.empty() || c.floatClass.empty() || c.outputs.front().choices)
         return 0;
     const auto row = std::ranges::find(c.activations, c.outputs.front().floatValue, &ActivationRow::floatValue);
     if (row == c.activations.end() || row->shape.empty() || row->shape.size() > 2)

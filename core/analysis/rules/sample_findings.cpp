@@ -23,6 +23,8 @@ constexpr size_t kListed = 10;
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
 {
     for (const OutputRow& out : c.outputs) {
+        if (out.choices)
+            continue;
         const std::vector<double>& noise = out.sampleNoise;
         const double total = std::accumulate(noise.begin(), noise.end(), 0.0);
         if (noise.size() < kFewestSamples || total <= 0

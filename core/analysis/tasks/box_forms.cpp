@@ -178,8 +178,9 @@ void addDetr(const Table& boxes, const Table& logits, bool sigmoid, Found& found
 
 /// Rows of batch, class, box, as NonMaxSuppression writes them for all samples of a run.
 bool addSelected(
-    const BoxPart& indices, const Table& boxes, const BoxPart& scores, const SampleOfRun& sample, Found& found)
+    std::span<const BoxPart> parts, const Table& boxes, bool centres, const SampleOfRun& sample, Found& found)
 {
+    const BoxPart &indices = parts[0], &scores = parts[2];
     if (indices.shape.size() != 2 || indices.shape[1] != 3 || scores.shape.size() != 3
         || scores.shape[0] != int64_t(sample.samples) || scores.shape[2] != int64_t(boxes.rows))
         return false;
@@ -191,7 +192,8 @@ bool addSelected(
             continue;
         if (label < 0 || label >= classes || row < 0 || row >= int64_t(boxes.rows))
             return false;
-        Box box = fromCorners(boxes.row(size_t(row)));
+        const float* v = boxes.row(size_t(row));
+        Box box = centres ? fromCentre(v[0], v[1], v[2], v[3]) : fromCorners(v);
         box.score = scores.data[(size_t(run) * size_t(classes) + size_t(label)) * boxes.rows + size_t(row)];
         box.label = label;
         found.add(box);
@@ -224,8 +226,9 @@ bool addOne(BoxForm form, const Table& t, const PictureSize& picture, Found& fou
     return form != BoxForm::Yolox || addYolox(t, picture, found);
 }
 
-bool addMany(BoxForm form, std::span<const BoxPart> parts, const SampleOfRun& sample, Found& found)
+bool addMany(const BoxReading& reading, std::span<const BoxPart> parts, const SampleOfRun& sample, Found& found)
 {
+    const BoxForm form = reading.form;
     const size_t at = form == BoxForm::Nms ? 1 : 0;
     if (parts.size() < (form == BoxForm::List || form == BoxForm::Nms ? 3U : 2U))
         return false;
@@ -233,7 +236,7 @@ bool addMany(BoxForm form, std::span<const BoxPart> parts, const SampleOfRun& sa
     if (!boxes || boxes->columns != kCorners)
         return false;
     if (form == BoxForm::Nms)
-        return addSelected(parts[0], *boxes, parts[2], sample, found);
+        return addSelected(parts, *boxes, reading.centres, sample, found);
     if (form == BoxForm::List) {
         const auto scores = columnOf(parts[1], sample), labels = columnOf(parts[2], sample);
         if (!scores || !labels || scores->rows != boxes->rows || labels->rows != boxes->rows)
@@ -268,9 +271,10 @@ PictureSize pictureSize(const Shape& input)
     return input[3] <= kMostChannels ? PictureSize { input[1], input[2] } : PictureSize {};
 }
 
-std::optional<std::vector<Box>> boxesOf(BoxForm form, std::span<const BoxPart> parts, const PictureSize& picture,
-    const SampleOfRun& sample, const BoxThresholds& thresholds)
+std::optional<std::vector<Box>> boxesOf(const BoxReading& reading, std::span<const BoxPart> parts,
+    const PictureSize& picture, const SampleOfRun& sample, const BoxThresholds& thresholds)
 {
+    const BoxForm form = reading.form;
     Found found(thresholds.score);
     const bool one
         = form == BoxForm::Yolov5 || form == BoxForm::Yolov8 || form == BoxForm::Yolox || form == BoxForm::EndToEnd;
@@ -280,7 +284,7 @@ std::optional<std::vector<Box>> boxesOf(BoxForm form, std::span<const BoxPart> p
         const auto table = tableOf(parts[0], sample);
         if (!table || !addOne(form, *table, picture, found))
             return std::nullopt;
-    } else if (!addMany(form, parts, sample, found)) {
+    } else if (!addMany(reading, parts, sample, found)) {
         return std::nullopt;
     }
     std::vector<Box> boxes = found.take();

@@ -25,6 +25,17 @@ struct SampleOfRun {
     size_t index = 0, samples = 1;
 };
 
+/// How the parts of boxes are read.
+struct BoxReading {
+    BoxReading(BoxForm boxForm, bool ofCentres = false)
+        : form(boxForm)
+        , centres(ofCentres)
+    {
+    }
+    BoxForm form;
+    bool centres; ///< of Nms: centre and size in place of corners (center_point_box)
+};
+
 /// Candidates of the form overlap; others were suppressed by the model, or are one by query.
 bool leavesSuppression(BoxForm form);
 
@@ -32,7 +43,7 @@ bool leavesSuppression(BoxForm form);
 /// `parts` in the order of the form: the one tensor; boxes, scores, classes (List); boxes, scores (Ssd, Detr); indices,
 /// boxes, scores (Nms). Nothing where their shapes are none of the form. Axes of one element in front do not count.
 /// Sources: the export code and post-processing of ultralytics/yolov5, ultralytics, YOLOX, torchvision, transformers.
-std::optional<std::vector<Box>> boxesOf(BoxForm form, std::span<const BoxPart> parts, const PictureSize& picture,
-    const SampleOfRun& sample, const BoxThresholds& thresholds);
+std::optional<std::vector<Box>> boxesOf(const BoxReading& reading, std::span<const BoxPart> parts,
+    const PictureSize& picture, const SampleOfRun& sample, const BoxThresholds& thresholds);
 
 } // namespace qs

@@ -25,8 +25,11 @@ ModelFacts::ModelFacts(const Plan& plan, std::span<const ValueId> outputs)
 {
     for (const ValueId id : outputs) {
         const auto& facts = plan.facts().of(id);
-        m_outputs.push_back({ lowerCase(m_graph.value(id).name), facts.dtype, facts.dims, computingOperator(plan, id),
-            scoreKindOf(plan, id) });
+        const Node* node = computedValue(plan, id).node;
+        const bool centres
+            = node && node->is("NonMaxSuppression") && node->attributes.integer("center_point_box", 0) != 0;
+        m_outputs.push_back({ lowerCase(m_graph.value(id).name), facts.dtype, facts.dims, node ? node->opType : "",
+            scoreKindOf(plan, id), choiceKindOf(plan, id), centres });
     }
     for (const ValueId id : m_graph.inputs()) {
         const auto dims = plan.facts().of(id).dims;

@@ -20,6 +20,8 @@ struct OutputFacts {
     std::optional<Dims> dims; ///< nothing: not even the rank is known
     std::string computedBy; ///< operator; empty: none
     ScoreKind scores = ScoreKind::None;
+    ChoiceKind choice = ChoiceKind::None;
+    bool centres = false; ///< indices of NonMaxSuppression whose boxes are centre and size
     bool real() const { return isFloat(dtype); }
     bool whole() const { return isInteger(dtype); }
     size_t rank() const { return dims ? dims->size() : 0; }

@@ -67,8 +67,20 @@ bool isMask(const ModelFacts& facts, const OutputFacts& f)
     return named || (whole && channels >= kFewestNamed);
 }
 
+/// One answer a sample, which whole numbers name.
+bool namesClass(const OutputFacts& f)
+{
+    if (!f.dims || f.dims->empty() || (f.choice != ChoiceKind::Best && f.choice != ChoiceKind::Ordered))
+        return false;
+    const size_t last = f.choice == ChoiceKind::Best ? f.rank() : f.rank() - 1;
+    return std::all_of(f.dims->begin() + 1, f.dims->begin() + ptrdiff_t(std::max<size_t>(last, 1)),
+        [](const Dim& d) { return d.value == 1; });
+}
+
 TaskKind scoredKind(const OutputFacts& f)
 {
+    if (namesClass(f))
+        return TaskKind::Classes;
     if (f.scores == ScoreKind::None)
         return TaskKind::Values;
     if (!f.dims)
@@ -108,6 +120,7 @@ public:
     {
         for (size_t i = 0; i < told.size(); ++i) {
             m_tasks[i].primary = i;
+            m_tasks[i].choices = facts.at(i).choice != ChoiceKind::None;
             m_free[i] = !told[i];
         }
     }
@@ -137,6 +150,7 @@ private:
             m_free[part] = false;
         }
         m_tasks[parts[0]].parts = parts;
+        m_tasks[parts[0]].centres = m_facts.at(parts[0]).centres;
     }
 
     void tell(size_t i, const TaskChoice& choice)
@@ -160,7 +174,10 @@ private:
         task.what.kind = isMask(m_facts, f) ? TaskKind::Mask : scoredKind(f);
         if (task.what.kind == TaskKind::Mask)
             describeMask(m_facts, f, task);
-        else if (task.what.kind != TaskKind::Values)
+        else if (namesClass(f)) {
+            task.scores = ScoreKind::Ranked;
+            task.holdsClasses = true;
+        } else if (task.what.kind != TaskKind::Values)
             task.scores = f.scores;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/tasks/box_forms.h"
 #include "core/analysis/tasks/output_task.h"
 #include "core/analysis/tasks/score_kind.h"
 #include "core/analysis/tasks/token_inputs.h"
@@ -17,9 +18,13 @@ struct OutputTask {
     TaskChoice what;
     bool told = false; ///< by the user
     ScoreKind scores = ScoreKind::None; ///< of classes, sequences and masks
-    bool channelsLast = false, holdsClasses = false; ///< of masks: MaskLayout
+    bool channelsLast = false; ///< of masks: MaskLayout
+    bool holdsClasses = false; ///< of masks and classes: whole numbers that name them, the first one the best
+    bool choices = false; ///< whole numbers that say which elements were chosen, whatever for
+    bool centres = false; ///< of boxes: BoxReading
     std::optional<TokenInputs> tokens; ///< of a language model's scores of the next token
     size_t primary = 0; ///< index of the output that has the numbers: this one, but for the other parts of boxes
+    BoxReading reading() const { return { what.form, centres }; }
     std::vector<size_t> parts; ///< of the primary one of boxes, in the order of boxesOf(); it is among them
 };
 

@@ -58,19 +58,110 @@ bool isReal(DType type)
     return type == DType::Float32 || type == DType::Float64 || type == DType::Float16 || type == DType::BFloat16;
 }
 
+/// Nothing but axes of one element stands behind it.
+bool isLastAxis(const Plan& plan, ValueId value, int64_t axis)
+{
+    const auto& dims = plan.facts().of(value).dims;
+    if (!dims)
+        return axis == -1;
+    const auto first = size_t(axis < 0 ? axis + int64_t(dims->size()) : axis) + 1;
+    return std::all_of(dims->begin() + ptrdiff_t(std::min(first, dims->size())), dims->end(),
+        [](const Dim& d) { return d.value == 1; });
+}
+
+bool isOrdered(const Plan& plan, const Node& node)
+{
+    return node.is("TopK") && isLastAxis(plan, node.inputs[0], node.attributes.integer("axis", -1));
+}
+
+/// The largest of a row, one behind the other, whatever class they are of: TopK's values, or what its indices pick.
+/// Also what a softmax or a quotient makes of these.
+bool holdsOrdered(const Plan& plan, ValueId value)
+{
+    static constexpr std::array<std::string_view, 8> through { "Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "Exp",
+        "Log", "Div", "Cast" };
+    const Graph& graph = plan.graph();
+    while (graph.value(value).producer.valid()) {
+        const Node& node = graph.node(graph.value(value).producer);
+        if (isOrdered(plan, node))
+            return true;
+        if ((node.is("GatherElements") || node.is("Gather")) && node.hasInput(1)
+            && isLastAxis(plan, node.inputs[0], node.attributes.integer("axis", 0))) {
+            const ComputedValue index = computedValue(plan, node.inputs[1]);
+            if (index.node && isOrdered(plan, *index.node))
+                return true;
+        }
+        const bool follows = movesElements(node) || isDequantizeLinear(node) || isQuantizeLinear(node)
+            || std::ranges::find(through, std::string_view(node.opType)) != through.end();
+        if (!follows || !node.hasInput(0))
+            return false;
+        value = node.inputs[0];
+    }
+    return false;
+}
+
+constexpr int kDeepest = 6; ///< operators behind one another that are looked through
+
+/// A share by its operator: out of Sigmoid or Softmax, what is left of one (1 - p), a product of such, such side by
+/// side.
+bool isProbability(const Plan& plan, ValueId value, int depth = 0)
+{
+    const ComputedValue c = computedValue(plan, value);
+    if (!c.node || depth == kDeepest)
+        return false;
+    const auto all = [&](size_t first) {
+        return std::all_of(c.node->inputs.begin() + ptrdiff_t(first), c.node->inputs.end(),
+            [&](ValueId input) { return input.valid() && isProbability(plan, input, depth + 1); });
+    };
+    if (c.node->is("Sub"))
+        return !computedValue(plan, c.node->inputs[0]).node && all(1);
+    if (c.node->is("Mul") || c.node->is("Concat"))
+        return all(0);
+    return c.node->is("Sigmoid") || c.node->is("HardSigmoid") || c.node->is("Softmax");
+}
+
+/// Shares beside other numbers, as a detector's head puts probabilities behind its boxes: no row of scores.
+bool mixesShares(const Plan& plan, ValueId value, int depth = 0)
+{
+    const ComputedValue c = computedValue(plan, value);
+    if (!c.node || !c.node->is("Concat") || depth == kDeepest)
+        return false;
+    bool shares = false, others = false;
+    for (const ValueId part : c.node->inputs) {
+        if (!part.valid() || mixesShares(plan, part, depth + 1))
+            return part.valid();
+        if (!computedValue(plan, part).node)
+            continue; // a constant goes with both
+        (isProbability(plan, part) ? shares : others) = true;
+    }
+    return shares && others;
+}
+
 } // namespace
 
-std::string computingOperator(const Plan& plan, ValueId value)
+ComputedValue computedValue(const Plan& plan, ValueId value)
 {
     const Graph& graph = plan.graph();
     while (graph.value(value).producer.valid()) {
         const Node& node = graph.node(graph.value(value).producer);
         const bool converts = node.opType == "Cast" || isDequantizeLinear(node) || isQuantizeLinear(node);
         if ((!movesElements(node) && !converts) || !node.hasInput(0))
-            return node.opType;
+            return { &node, value };
         value = node.inputs[0];
     }
     return {};
+}
+
+ChoiceKind choiceKindOf(const Plan& plan, ValueId output)
+{
+    const ComputedValue c = computedValue(plan, output);
+    if (!c.node || !isInteger(plan.facts().of(output).dtype))
+        return ChoiceKind::None;
+    if (c.node->is("ArgMax") || c.node->is("ArgMin"))
+        return ChoiceKind::Best;
+    if (c.node->is("TopK") && c.value != c.node->outputs[0])
+        return isOrdered(plan, *c.node) ? ChoiceKind::Ordered : ChoiceKind::Others;
+    return c.node->is("NonMaxSuppression") ? ChoiceKind::Others : ChoiceKind::None;
 }
 
 ScoreKind scoreKindOf(const Plan& plan, ValueId output)
@@ -79,9 +170,10 @@ ScoreKind scoreKindOf(const Plan& plan, ValueId output)
     const std::string name = lowerCase(graph.value(output).name);
     if (!isReal(plan.facts().of(output).dtype) || namesOther(name))
         return ScoreKind::None;
-    const std::string type = computingOperator(plan, output);
-    if (type.empty())
+    const ComputedValue computed = computedValue(plan, output);
+    if (!computed.node || holdsOrdered(plan, output) || mixesShares(plan, output))
         return ScoreKind::None;
+    const std::string& type = computed.node->opType;
     if (type == "Softmax")
         return ScoreKind::Probabilities;
     if (type == "LogSoftmax")

@@ -4,7 +4,6 @@
 #include "core/engine/plan/plan.h"
 
 #include <cstdint>
-#include <string>
 
 namespace qs {
 
@@ -17,8 +16,21 @@ enum class ScoreKind : uint8_t {
     LogProbabilities, ///< their logarithms are (LogSoftmax)
 };
 
-/// Type of the operator that computes a value, past those that move elements, convert or quantize; empty: none does.
-std::string computingOperator(const Plan& plan, ValueId value);
+/// What computes a value, past operators that move elements, convert or quantize.
+struct ComputedValue {
+    const Node* node = nullptr; ///< null: none does
+    ValueId value; ///< of its outputs
+};
+ComputedValue computedValue(const Plan& plan, ValueId value);
+
+/// Whole numbers that say which elements were chosen: numbers as such they are none, and no error can be told of them.
+enum class ChoiceKind : uint8_t {
+    None,
+    Best, ///< classes [.., 1] that ArgMax or ArgMin names
+    Ordered, ///< indices [.., K] that TopK names along the last axis, the best first
+    Others, ///< of other axes, or of NonMaxSuppression
+};
+ChoiceKind choiceKindOf(const Plan& plan, ValueId output);
 
 /// Of a graph output of the float model. Shape is not looked at here.
 ScoreKind scoreKindOf(const Plan& plan, ValueId output);

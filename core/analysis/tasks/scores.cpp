@@ -115,6 +115,16 @@ std::optional<ScoreRows> scoreRows(const Dims& dims)
     return scoreRows(shape, 1);
 }
 
+std::optional<ScoreRows> chosenRows(const Shape& shape, size_t samples)
+{
+    const int64_t count = elementCount(shape).value_or(0);
+    if (shape.empty() || samples == 0 || count <= 0 || count % int64_t(samples) != 0)
+        return std::nullopt;
+    const int64_t named = count / int64_t(samples);
+    const bool row = shape.size() > 1 && shape.back() == named;
+    return row || named == 1 ? std::optional(ScoreRows { 1, size_t(named) }) : std::nullopt;
+}
+
 void ScoreSums::merge(const ScoreSums& other)
 {
     positions += other.positions;
@@ -124,6 +134,16 @@ void ScoreSums::merge(const ScoreSums& other)
     divergence += other.divergence;
     largestDivergence = std::max(largestDivergence, other.largestDivergence);
     commonStart += other.commonStart;
+}
+
+ScoreSums chosenSums(const float* x, const float* y, const ScoreRows& rows)
+{
+    constexpr size_t kBest = 5;
+    ScoreSums sums;
+    sums.positions = 1;
+    sums.agreeing = sums.commonStart = x[0] == y[0];
+    sums.amongFive = std::find(y, y + std::min(rows.classes, kBest), x[0]) != y + std::min(rows.classes, kBest);
+    return sums;
 }
 
 ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, const PositionScores& more)

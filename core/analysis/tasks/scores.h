@@ -45,6 +45,10 @@ std::optional<ScoreRows> scoreRows(const Shape& shape, size_t samples);
 /// Of one sample, as far as the type of an output tells: sizes that it leaves open count as 2.
 std::optional<ScoreRows> scoreRows(const Dims& dims);
 
+/// Of whole numbers that name classes, the best one first: one position, as many classes as are named. Nothing where
+/// they are several a sample in another order than that.
+std::optional<ScoreRows> chosenRows(const Shape& shape, size_t samples);
+
 /// What the scores of one sample have in common in two models, x and y.
 struct ScoreSums {
     double positions = 0; ///< that have scores
@@ -70,6 +74,8 @@ struct PositionScores {
     std::vector<TokenScores>* tokens = nullptr; ///< gets one a position of the prompt
 };
 /// Positions one after the other. Probabilities below 1e-12 count as 1e-12 where their logarithm is taken.
+/// The same of classes that are named, the best one first; with fewer than five all of them count as the five best.
+ScoreSums chosenSums(const float* x, const float* y, const ScoreRows& rows);
 ScoreSums scoreSums(
     const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, const PositionScores& more = {});
 

@@ -33,6 +33,7 @@ SampleTask sampleTask(const Snapshot& snapshot, const std::vector<SampleOutput>&
     task.kind = telling->task.what.kind;
     task.output = size_t(telling - snapshot.comparison->outputs.data());
     task.tokens = telling->task.tokens;
+    task.named = telling->choices;
     task.picture = picture;
     const ComparePair pair = detailInputs(snapshot).pair;
     if (task.kind == TaskKind::Boxes)

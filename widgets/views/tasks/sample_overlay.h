@@ -17,6 +17,7 @@ struct SampleTask {
     TaskKind kind = TaskKind::Values; ///< of the output that samples are told by
     size_t output = 0; ///< its index
     bool tokens = false; ///< of sequences: what is chosen at a position is the next token
+    bool named = false; ///< of classes: the output's whole numbers are the classes, the best one first
     std::optional<SampleBoxes> boxes;
     std::optional<SampleMasks> masks;
     PictureSize picture; ///< of the input, in its pixels

@@ -9,6 +9,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace qs {
@@ -197,6 +198,21 @@ QString flipText(const QString& who, size_t x, size_t y, const ClassNames& names
                 .arg(who, labelOf(names, int64_t(x)).toHtmlEscaped(), labelOf(names, int64_t(y)).toHtmlEscaped()));
 }
 
+/// The classes that whole numbers name, the best one first.
+QString namedText(const SampleOutput& out, const SampleOutput* other, const ClassNames& names)
+{
+    const size_t shown = std::min(out.x.size(), kMostLargest);
+    std::vector<QStringList> list;
+    for (size_t i = 0; i < shown && out.y.size() == out.x.size(); ++i) {
+        const auto name = [&](float v) { return labelOf(names, std::llround(v)); };
+        list.push_back({ QString::number(i + 1), name(out.x[i]), name(out.y[i]) });
+        if (other)
+            list.back() << name(other->y[i]);
+    }
+    return textPart(toQt(out.name).toHtmlEscaped())
+        + tableOf(withModels({ Texts::tr("place"), Texts::tr("float") }, other != nullptr), list);
+}
+
 /// The largest values of the first output.
 QString outputsText(const SampleSide& a, const SampleSide* b, const ClassNames& names, const Theme& theme)
 {
@@ -252,6 +268,10 @@ QString sampleText(const SampleSide& a, const SampleSide* b, const ClassNames& n
     if (task.kind == TaskKind::Sequence && task.output < a.outputs.size()) {
         const SampleOutput& out = a.outputs[task.output];
         return sequenceText(out, b ? sameOutput(b->outputs, out) : nullptr, names, task.tokens);
+    }
+    if (task.kind == TaskKind::Classes && task.named && task.output < a.outputs.size()) {
+        const SampleOutput& out = a.outputs[task.output];
+        return namedText(out, b ? sameOutput(b->outputs, out) : nullptr, names);
     }
     return outputsText(a, b, names, theme);
 }
