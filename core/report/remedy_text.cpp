@@ -135,6 +135,21 @@ bool isOneOf(const Finding& f, const std::vector<Finding>& findings)
     return std::ranges::any_of(findings, [&](const Finding& other) { return &other == &f; });
 }
 
+/// Made anew, codes of which a Clip leaves fewer than their type has would have all bits of the type: its gain would be
+/// of more bits. Biases have as many as they need in any case.
+bool widensCodes(const LoadedModel& quantized, std::span<const Remedy> changes)
+{
+    const auto keeps = [](const Remedy& r) { // or means to have other types
+        return r.kind == RemedyKind::ExcludeNode || r.kind == RemedyKind::KeepExtremeConstants
+            || r.kind == RemedyKind::EightBitWeight || r.kind == RemedyKind::ActivationType
+            || r.kind == RemedyKind::DynamicFormat || r.kind == RemedyKind::StoreConstant;
+    };
+    const auto fewer = [](const Quantizer& q) {
+        return dtypeBits(q.params.dtype) <= 16 && q.params.bits() < dtypeBits(q.params.dtype);
+    };
+    return !std::ranges::all_of(changes, keeps) && std::ranges::any_of(quantized.quant->quantizers(), fewer);
+}
+
 } // namespace
 
 std::string remedyOptionsOf(const Finding& f, std::span<const Remedy> changes)
@@ -155,7 +170,7 @@ Words remedyCommand(const Snapshot& s, const Finding& f, std::span<const Remedy>
     const std::span<const Remedy> made = f.measuredGainDb ? own : changes;
     const bool options = !remedyOptionsOf(f, made).empty();
     if (options && !f.measuredGainDb && !wasMadeByRecipe(s)
-        && !recipesKeepBlocks(*s.quantModel)) // made in the file itself
+        && (!recipesKeepBlocks(*s.quantModel) || widensCodes(*s.quantModel, made))) // made in the file itself
         return isFirst(f, s.comparison->findings) && !s.comparison->trials ? compareCommand(s, f) : Words {};
     if (options)
         return quantizeCommand(s, made);

@@ -140,6 +140,40 @@ private slots:
         QCOMPARE(line.contains("--try-remedies 10 --save-mended mixed_mended.onnx"), ranges);
     }
 
+    /// Codes that a Clip cuts would have all bits of their type.
+    void commandsBesideClips_data()
+    {
+        QTest::addColumn<int>("highest"); // of the codes that the Clip leaves
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<bool>("quantizes");
+        QTest::newRow("four bits, another range") << 7 << int(RemedyKind::SetRange) << false;
+        QTest::newRow("four bits, asymmetric") << 7 << int(RemedyKind::AsymmetricActivations) << false;
+        QTest::newRow("four bits, left in float") << 7 << int(RemedyKind::ExcludeNode) << true;
+        QTest::newRow("all bits, another range") << 127 << int(RemedyKind::SetRange) << true;
+    }
+    void commandsBesideClips()
+    {
+        QFETCH(const int, highest);
+        QFETCH(const int, kind);
+        QFETCH(const bool, quantizes);
+        test::SmallModel m("clipped.onnx");
+        m.input("x", { 2, 16 }).constant("s", Tensor::scalar(0.1f)).constant("z", Tensor::scalar(int8_t(0)));
+        m.constant("lo", Tensor::scalar(int8_t(-highest - 1))).constant("hi", Tensor::scalar(int8_t(highest)));
+        m.node("QuantizeLinear", { "x", "s", "z" }, { "c" }).node("Clip", { "c", "lo", "hi" }, { "few" });
+        const test::Prepared clipped = m.node("DequantizeLinear", { "few", "s", "z" }, { "d" })
+                                           .node("Relu", { "d" }, { "y" })
+                                           .output("y")
+                                           .finish();
+        Snapshot s = *fake::comparison({});
+        s.quantModel->model = std::shared_ptr<const Model>(clipped.plan, &clipped.plan->model());
+        s.quantModel->plan = clipped.plan;
+        s.quantModel->quant = clipped.view;
+        Finding& f = s.comparison->findings.front();
+        f.change = { RemedyKind(kind), "n", "x", -1, 1, 0 };
+        const QString line = QString::fromStdString(text::remedyCommandLine(s, f));
+        QVERIFY2(line.startsWith(quantizes ? "quantscope-cli quantize " : "quantscope-cli compare "), qPrintable(line));
+    }
+
     /// Above a histogram of both.
     void pagesSayWhoseValuesAreClipped()
     {
