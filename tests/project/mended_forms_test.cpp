@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What files hold that no recipe writes: codes that leave a file and come back into it, and weights of experts.
+#include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 #include "tests/project/remedies.h"
 
@@ -78,6 +79,30 @@ Prepared experts(bool codes)
     return m.node("Neg", { "m" }, { "y" }).output("y").finish();
 }
 
+/// x -> product with a weight of few bits, behind a Clip or in a type of its own -> y.
+Prepared fewBits(bool codes, bool packed)
+{
+    const std::vector<float> w = normals(kWidth * kWidth, 8);
+    SmallModel m(codes ? "q" : "f");
+    m.opset(21).input("x", { 8, kWidth });
+    if (!codes)
+        return m.constant("w", Tensor::of<float>({ kWidth, kWidth }, w))
+            .node("MatMul", { "x", "w" }, { "y" })
+            .output("y")
+            .finish();
+    std::vector<int32_t> rounded;
+    for (const float v : w)
+        rounded.push_back(int32_t(std::clamp(std::lround(v / 0.8f), -4L, 3L)));
+    const DType type = packed ? DType::Int4 : DType::Int8;
+    m.constant("c", codeTensor(type, { kWidth, kWidth }, rounded)).constant("s", Tensor::scalar(0.8f));
+    m.constant("z", codeTensor(type, {}, std::vector<int32_t> { 0 }));
+    m.constant("lo", Tensor::scalar<int8_t>(-4)).constant("hi", Tensor::scalar<int8_t>(3));
+    if (!packed)
+        m.node("Clip", { "c", "lo", "hi" }, { "few" });
+    m.node("DequantizeLinear", { packed ? "c" : "few", "s", "z" }, { "d" });
+    return m.node("MatMul", { "x", "d" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class MendedFormsTests : public QObject {
@@ -118,6 +143,29 @@ private slots:
         QVERIFY2(draft.ok(), draft.ok() ? "" : issueText(draft.issue()).c_str());
         for (const char* made : { "c1", "a1", "c2", "a2" })
             QVERIFY2(std::abs(scaleBehind(*draft, made) - 4 / 127.f) < 1e-3f, made);
+    }
+
+    void fewBitsBecomeEight_data()
+    {
+        QTest::addColumn<bool>("packed");
+        QTest::newRow("behind a Clip") << false;
+        QTest::newRow("four bits a code") << true;
+    }
+    /// The remedy that its finding names is tried, and is what it offers.
+    void fewBitsBecomeEight()
+    {
+        QFETCH(const bool, packed);
+        const Prepared f = fewBits(false, packed), q = fewBits(true, packed);
+        const PlantedPair files { std::shared_ptr<const Model>(f.plan, &f.plan->model()),
+            std::shared_ptr<const Model>(q.plan, &q.plan->model()),
+            std::make_shared<FixedData>(std::vector { Tensor::of<float>({ 8, kWidth }, normals(8 * kWidth, 3)) }) };
+        const SnapshotPtr now = snapshotOf(files), after = tried(now, 4);
+        const Finding* found = findingOf(*after->comparison, Rule::WeightsTooCoarse);
+        QVERIFY2(found, qPrintable(rulesOf(*after->comparison)));
+        QVERIFY2(found->change.kind == RemedyKind::EightBitWeight && found->measuredGainDb.value_or(0) > 20,
+            qPrintable(QString::fromStdString(found->remedy)));
+        const double made = mendedDb(files, now, { found->change }) - outputDb(*now);
+        QVERIFY2(std::abs(made - *found->measuredGainDb) < 0.1, qPrintable(QString::number(made)));
     }
 
     /// A recipe leaves them in float: that is no measure of writing them anew.

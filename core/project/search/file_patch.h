@@ -5,6 +5,7 @@
 #include "core/analysis/pairs/pair_plan.h"
 #include "core/base/result.h"
 #include "core/graph/draft.h"
+#include "core/quant/params/scale.h"
 
 #include <map>
 #include <optional>
@@ -33,6 +34,9 @@ public:
     /// The same of a weight that operators hold in blocks, perhaps with 8 bits in place of fewer; all else that these
     /// say stays.
     Status requantizeBlocks(uint32_t quantizer, bool eightBits);
+    /// A weight becomes int8 or uint8 along `axis` (of the float constant), by its float partner: codes of fewer bits
+    /// that the file stores, behind a Clip or in a packed type, or blocks of an operator.
+    Status widen(uint32_t quantizer, int64_t axis);
     /// A constant that is no codes gets the values of the float file's.
     Status storeFloat(const std::string& name, const std::string& floatName);
     /// Takes it out: readers see the float values, cut by the activation that the quantizer replaces.
@@ -70,8 +74,8 @@ private:
     QuantParams rangeParams(uint32_t q, double low, double high) const;
     Status setParams(uint32_t q, const QuantParams& params);
     void setInput(DraftNode& node, size_t slot, const std::string& name);
-    Status setWeight(uint32_t q, const Tensor& value, std::optional<int64_t> axis, bool reduced);
-    void setCodes(const Quantizer& q, const std::string& name);
+    Status setWeight(uint32_t q, const Tensor& value, std::optional<int64_t> axis, ScaleRules rules);
+    void setCodes(const Quantizer& q, const std::string& name, bool kept);
     Status setBias(uint32_t q, const Tensor& value);
     std::vector<size_t> blockReaders(uint32_t q) const; ///< nodes of the draft that hold it in blocks
     Status setProduct(uint32_t q, size_t reader, const Tensor& value, bool eightBits);

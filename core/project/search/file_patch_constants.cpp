@@ -84,10 +84,34 @@ Status FilePatch::requantize(uint32_t index, std::optional<int64_t> axis, bool r
     const auto& weights = m_pair.alignment->weights;
     const bool bias = isBias(m_pair, *std::ranges::find(weights, index, &WeightPair::quantizer));
     const bool stored = !quantizer(index).quantize.valid(); // as codes
-    return bias && stored ? setBias(index, *value) : setWeight(index, *value, axis, reduced);
+    if (bias && stored)
+        return setBias(index, *value);
+    ScaleRules rules;
+    rules.type = quantizer(index).params.dtype;
+    rules.reduced = reduced && !quantizer(index).params.kept;
+    rules.kept = quantizer(index).params.kept;
+    return setWeight(index, *value, axis, rules);
 }
 
-Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<int64_t> axis, bool reduced)
+Status FilePatch::widen(uint32_t index, int64_t axis)
+{
+    if (!blockReaders(index).empty())
+        return requantizeBlocks(index, true);
+    const Quantizer& q = quantizer(index);
+    if (!isPair(index) || q.role == QuantRole::Activation || !isInteger(q.params.dtype) || q.quantize.valid()
+        || q.params.blockSize > 0)
+        return refuse(index, "it is no stored constant with a DequantizeLinear of its own");
+    if (m_bypassed.contains(index))
+        return {}; // nothing is left of it
+    const auto value = partner(index);
+    if (!value)
+        return refuse(index, "it has no partner in the float file");
+    ScaleRules rules;
+    rules.type = isSigned(q.params.dtype) ? DType::Int8 : DType::UInt8;
+    return setWeight(index, *value, axis, rules);
+}
+
+Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<int64_t> axis, ScaleRules rules)
 {
     const Quantizer& q = quantizer(index);
     const auto& weights = m_pair.alignment->weights;
@@ -104,10 +128,6 @@ Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<i
         return refuse(index, "its operator has no scales along this axis");
     if (axis && onCodes == all.end() && m_draft.opsets[""] < kChannelsFrom)
         return refuse(index, "the file's operator set has no scales along an axis");
-    ScaleRules rules;
-    rules.type = q.params.dtype;
-    rules.reduced = reduced && !q.params.kept;
-    rules.kept = q.params.kept;
     rules.symmetric = isSigned(q.params.dtype) && std::ranges::all_of(q.params.zeroPoint, [](int32_t z) { return !z; });
     const auto found = weightParams(value, rules, axis);
     if (!found.ok())
@@ -118,16 +138,16 @@ Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<i
     if (atRun) {
         setInput(m_draft.nodes[q.quantize.index()], 0, base);
     } else {
-        setCodes(q, base);
+        setCodes(q, base, rules.kept.has_value());
     }
     return setParams(index, *found);
 }
 
-/// A Clip that leaves fewer codes stays: it tells how many bits the weight has.
-void FilePatch::setCodes(const Quantizer& q, const std::string& name)
+/// A Clip that leaves fewer codes stays where these are `kept`: it tells how many bits the weight has.
+void FilePatch::setCodes(const Quantizer& q, const std::string& name, bool kept)
 {
     const Graph& graph = m_plan.graph();
-    const NodeId maker = q.params.kept ? graph.value(q.codes).producer : NodeId();
+    const NodeId maker = kept && q.params.kept ? graph.value(q.codes).producer : NodeId();
     if (maker.valid() && graph.node(maker).is("Clip")) {
         setInput(m_draft.nodes[maker.index()], 0, name);
         return;
@@ -163,7 +183,7 @@ Status FilePatch::setBias(uint32_t index, const Tensor& value)
         next.axis = next.scale.size() > 1 ? std::optional<int64_t>(0) : std::nullopt;
         const std::string base = nameOf(q.shown()) + "_mended";
         m_draft.setConstant(base, made->codes);
-        setCodes(q, base);
+        setCodes(q, base, true);
         return setParams(index, next);
     }
     return refuse(index, "the scales of its layer are not known");

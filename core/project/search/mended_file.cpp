@@ -114,7 +114,7 @@ private:
     Status eightBits(const Remedy& r)
     {
         const WeightRow* row = weight(r);
-        return row ? m_patch.requantizeBlocks(row->quantizer, true) : Status(refused(r));
+        return row ? m_patch.widen(row->quantizer, row->channelAxis) : Status(refused(r));
     }
 
     Status allPerChannel()
@@ -133,7 +133,7 @@ private:
         bool any = false;
         for (const WeightRow& row : m_rows.weights)
             if (!row.bias && row.params.bits() < kEightBitWeight) {
-                QS_CHECK(m_patch.requantizeBlocks(row.quantizer, true));
+                QS_CHECK(m_patch.widen(row.quantizer, row.channelAxis));
                 any = true;
             }
         return any ? Status {} : Status(refused({ RemedyKind::EightBitWeight, {}, {}, 0, 0, 0 }));
