@@ -3,9 +3,12 @@
 
 #include "core/base/work/cancel_scope.h"
 #include "core/match/graph/channel_steps.h"
+#include "core/ops/op.h"
+#include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace qs {
@@ -54,6 +57,64 @@ std::set<NodeId> packedNodes(const std::vector<WeightPair>& weights)
     return nodes;
 }
 
+/// The node of no known operator that makes a value, past those that move elements; null: none does.
+const Node* unknownMaker(const Graph& graph, ValueId value)
+{
+    while (value.valid() && graph.value(value).producer.valid()) {
+        const Node& node = graph.node(graph.value(value).producer);
+        if (!opRegistry().find(node))
+            return &node;
+        if (!movesElements(node))
+            return nullptr;
+        value = node.inputs[0];
+    }
+    return nullptr;
+}
+
+/// Products of a graph that read what no known operator makes, as where quantizers of another domain stand: no weight
+/// and no pair can be seen there.
+struct HiddenProducts {
+    size_t count = 0;
+    std::map<std::string, size_t> operators; ///< in front of them, by name
+};
+
+HiddenProducts hiddenProducts(const Graph& graph)
+{
+    HiddenProducts hidden;
+    std::set<const Node*> makers;
+    for (const Node& node : graph.nodes()) {
+        if (!node.is("Conv") && !node.is("ConvTranspose") && !node.is("Gemm") && !node.is("MatMul"))
+            continue;
+        bool reads = false;
+        for (const ValueId input : node.inputs)
+            if (const Node* maker = unknownMaker(graph, input)) {
+                makers.insert(maker);
+                reads = true;
+            }
+        hidden.count += reads;
+    }
+    for (const Node* maker : makers)
+        ++hidden.operators[(maker->domain.empty() ? "" : maker->domain + ".") + maker->opType];
+    return hidden;
+}
+
+/// Why pairs are missing where operators are unknown; nothing where known ones leave as many without a partner.
+Status checkKnownOperators(const GraphPair& g, size_t heavy, size_t paired)
+{
+    const HiddenProducts hidden = hiddenProducts(g.q.graph());
+    if (hidden.count == 0 || (paired + hidden.count) * 4 < heavy)
+        return {};
+    std::string names;
+    for (const auto& [name, count] : hidden.operators)
+        names
+            += (names.empty() ? "" : ", ") + name + " (" + std::to_string(count) + (count == 1 ? " node)" : " nodes)");
+    const bool one = hidden.operators.size() == 1;
+    return badInput((one ? "the operator " : "the operators ") + names + (one ? " is" : " are")
+            + " not supported and stand" + (one ? "s" : "") + " in front of " + std::to_string(hidden.count)
+            + " convolutions and matrix products: nothing can be compared there",
+        g.q.plan().model().path, "export the quantizers as QuantizeLinear and DequantizeLinear of ONNX");
+}
+
 } // namespace
 
 Status checkOneNetwork(const GraphPair& g, const Correspondence& found, const std::vector<WeightPair>& weights)
@@ -80,10 +141,12 @@ Status checkOneNetwork(const GraphPair& g, const Correspondence& found, const st
             || bestLikeness(g, NodeId(n), it->second, foldedWeight(g, NodeId(n), it->second), b) > kAlike;
     }
     const std::string remedy = "give the float model that this file was quantized from";
-    if (heavy > 0 && paired * 4 < heavy)
+    if (heavy > 0 && paired * 4 < heavy) {
+        QS_CHECK(checkKnownOperators(g, heavy, paired));
         return badInput("only " + std::to_string(paired) + " of the float model's " + std::to_string(heavy)
                 + " convolutions and matrix products have a partner here: it is another network",
             g.q.plan().model().path, remedy);
+    }
     if (paired > 0 && alike * 4 < paired)
         return badInput("the weights of " + std::to_string(paired - alike) + " of " + std::to_string(paired)
                 + " layers have nothing in common with the float model's: it is another network",

@@ -29,6 +29,7 @@ private slots:
     void pairsScaledSums();
     void pairsBlockWeights();
     void refusesAnotherNetwork();
+    void namesOperatorsThatNobodyKnows();
     void opensBrokenScales_data();
     void opensBrokenScales();
     void listsUnmatched();
@@ -419,6 +420,34 @@ void MatchTests::refusesAnotherNetwork()
     const auto b = alignOf(f, without);
     QVERIFY(!b.ok());
     QVERIFY2(sentence(b).contains("another network"), qPrintable(sentence(b)));
+}
+
+/// Twelve convolutions of one shape; in the other file a quantizer of a domain that nobody knows before each input.
+void MatchTests::namesOperatorsThatNobodyKnows()
+{
+    const auto net = [](bool quantized) {
+        SmallModel m(quantized ? "custom.onnx" : "float.onnx");
+        m.input("x", { 1, 4, 5, 5 }).constant("bits", Tensor::scalar(8.0f));
+        const auto quant = [&](const std::string& name) {
+            if (quantized)
+                m.node("Quant", { name, "bits" }, { name + "_q" }, {}, "qonnx.custom_op.general");
+            return name + (quantized ? "_q" : "");
+        };
+        std::string last = "x";
+        for (int i = 0; i < 12; ++i) {
+            const std::string at = std::to_string(i) + (quantized ? "_of" : ""), w = "w" + at;
+            m.constant(w, Tensor::of<float>({ 4, 4, 3, 3 }, normals(144, unsigned(i))));
+            const std::string a = quant(last), b = quant(w);
+            m.node("Conv", { a, b }, { "c" + at }, kPads).node("Relu", { "c" + at }, { "r" + at });
+            last = "r" + at;
+        }
+        return m.output(last).finish();
+    };
+    const auto hidden = alignOf(net(false), net(true));
+    QVERIFY(!hidden.ok());
+    QVERIFY2(sentence(hidden).contains("qonnx.custom_op.general.Quant (24 nodes) is not supported")
+            && !sentence(hidden).contains("another network"),
+        qPrintable(sentence(hidden)));
 }
 
 void MatchTests::opensBrokenScales_data()
