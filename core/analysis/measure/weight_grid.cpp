@@ -14,6 +14,7 @@ namespace {
 /// Half a step with room for how files round their scales and for the largest code (127.5 rounds to 127).
 constexpr double kHalfStep = 0.51;
 constexpr double kBesideNearest = 1.02; ///< the same of grids that are not even
+constexpr double kFloatRoom = 0x1p-23; ///< relative: an int32 bias may have finer steps than float32 has there
 constexpr double kFloatRounding = 1e-6; ///< relative, of values beside small floats
 
 size_t scaleIndex(const QuantParams& params, size_t index) { return std::min(index, params.scale.size() - 1); }
@@ -187,7 +188,7 @@ double roomOfTypes(std::span<const float> x, const QuantParams& params)
         if (std::ranges::all_of(x, isOfType) || std::ranges::all_of(params.scale, isOfType))
             return roundingOf(p);
     }
-    return 0;
+    return kFloatRoom;
 }
 
 GridNumbers againstGrid(

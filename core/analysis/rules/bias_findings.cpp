@@ -233,6 +233,7 @@ struct BiasFault {
     std::optional<BiasScale> scale;
     bool meant = false; ///< it has the factors of its channels
     bool cut = false, most = false, wrong = false, mismatched = false;
+    bool narrow = false; ///< no sums are added to it as it is stored, so its scale may be any
 };
 
 BiasFault faultOf(const ComparePair& pair, const Comparison& c, const WeightRow& row)
@@ -249,6 +250,7 @@ BiasFault faultOf(const ComparePair& pair, const Comparison& c, const WeightRow&
     const bool coarse = !fault.meant && dtypeBits(row.params.dtype) < kSumBits && fault.share > kHarmfulBits;
     fault.wrong = fault.cut || coarse || fault.most || (!fault.meant && fault.share > kHarmfulBias);
     fault.mismatched = addsToSums(pair, row) && fault.scale && fault.scale->distance() > kBiasRatio;
+    fault.narrow = dtypeBits(row.params.dtype) < kSumBits;
     return fault;
 }
 
@@ -314,7 +316,7 @@ std::vector<MovedScale> movedScales(
     std::map<uint32_t, MovedScale> found;
     std::set<uint32_t> others; // some bias says otherwise
     for (const auto& [i, fault] : all) {
-        if (!fault.scale)
+        if (!fault.scale || fault.narrow) // which is quantized by its own range: that of the activation says nothing
             continue;
         const WeightRow& bias = c.weights[i];
         MovedScale& moved = found[fault.scale->input];
@@ -402,6 +404,15 @@ bool isToldAsShared(const std::vector<Finding>& found, const WeightRow& row)
     });
 }
 
+/// Of one that is right as the file says it.
+std::string narrowText(const WeightRow& row)
+{
+    return fmt::format("It is {} with a scale of its own{}. Kernels on codes add int32 in input scale x weight scale: "
+                       "ONNX Runtime adds this one in float, as the file says.",
+        dtypeName(row.params.dtype),
+        row.similarity.sqnrDb ? fmt::format(", which keeps {:.1f} dB", *row.similarity.sqnrDb) : std::string());
+}
+
 Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
 {
     const WeightRow& row = c.weights[index];
@@ -410,23 +421,29 @@ Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
     if (fault.wrong && fault.share > kRuinousBias)
         f.severity = Severity::Error;
     f.rank = fault.meant ? 0 : fault.share;
-    f.cause = fault.cut ? "cut" : fault.wrong ? "wrong" : "own_scale";
+    const bool narrow = !fault.wrong && fault.narrow;
+    f.cause = fault.cut ? "cut" : fault.wrong ? "wrong" : narrow ? "narrow" : "own_scale";
+    if (narrow)
+        f.severity = Severity::Note;
     const bool lost = fault.wrong && isAllZeros(row);
     if (lost) {
         f.title = "The bias of " + row.node + " is lost";
         f.remedy = "Quantize the bias anew from the float model's, and find out what lost it.";
     } else if (fault.cut)
         f.title = "The bias of " + row.node + " is clipped";
+    else if (narrow)
+        f.title = fmt::format("The bias of {} is stored in {} bits", row.node, dtypeBits(row.params.dtype));
     else if (!fault.wrong)
         f.title = "The bias of " + row.node + " has a scale of its own";
-    f.summary = fault.wrong
+    f.summary = narrow ? narrowText(row)
+        : fault.wrong
         ? fmt::format("{} it is off by {:.4g} (root of the mean square), {} of the power of the output{}.",
             lost ? "It holds nothing but zeros:" : "Dequantized,", row.similarity.rmse.value_or(0),
             percentText(fault.share), fault.most ? " and most of what is off there" : "")
         : fmt::format("Its scale differs from input scale x weight scale by {}; integer kernels take the product, "
                       "so they would compute another bias than the file says.",
             percentText(distance));
-    if (row.clippedFraction.value_or(0) > 0)
+    if (row.clippedFraction.value_or(0) > 0 && !narrow)
         f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
     if (fault.wrong && dtypeBits(row.params.dtype) < kSumBits)
         f.summary

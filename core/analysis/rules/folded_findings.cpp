@@ -64,6 +64,7 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::WrongBiasScale, "cut", "{0} biases are clipped", "" },
     { Rule::WrongBiasScale, "shared", "{0} biases are stored in another node's scale", "" },
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },
+    { Rule::WrongBiasScale, "narrow", "{0} biases are stored in fewer bits than sums have", "" },
     { Rule::SaturatingAccumulation, "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },
     { Rule::SaturatingAccumulation, "this CPU", "Sums of {0} operators can saturate on this CPU, which has no VNNI",
         "" },
