@@ -481,18 +481,20 @@ private:
             floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
             names.push_back(bypassed.value(out.b).name);
         }
-        const auto at = std::ranges::find(m_samples, m_proof.withFloatWeights->sample, &ProofSample::number);
-        const ProofSample& sample = at == m_samples.end() ? m_samples.front() : *at;
-        const auto x = realsOf(m_pair.floatPlan, floatNames, sample), y = realsOf(written, names, sample),
-                   without = realsOf(*changed, names, sample);
-        std::optional<double> least;
-        for (size_t i = 0; i < x.size(); ++i) {
-            if (x[i].size() != y[i].size() || x[i].size() != without[i].size())
-                continue;
-            const double error = relativeDistance(x[i], y[i]), left = relativeDistance(x[i], without[i]);
-            if (error > 0 && std::isfinite(error))
-                least = std::min(least.value_or(HUGE_VAL), left / error);
+        std::vector<std::pair<double, double>> squares(names.size()); // with its own constants, without
+        for (const ProofSample& sample : m_samples) {
+            const auto x = realsOf(m_pair.floatPlan, floatNames, sample), y = realsOf(written, names, sample),
+                       without = realsOf(*changed, names, sample);
+            for (size_t i = 0; i < x.size(); ++i)
+                if (x[i].size() == y[i].size() && x[i].size() == without[i].size()) {
+                    squares[i].first += squaresBetween(x[i], y[i]);
+                    squares[i].second += squaresBetween(x[i], without[i]);
+                }
         }
+        std::optional<double> least;
+        for (const auto& [error, left] : squares)
+            if (error > 0 && std::isfinite(error))
+                least = std::min(least.value_or(HUGE_VAL), std::sqrt(left / error));
         return least;
     }
 

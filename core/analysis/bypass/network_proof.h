@@ -101,8 +101,8 @@ struct NetworkProof {
     /// that makes the files the same.
     std::optional<NetworkDistance> withActivations;
     /// Where withFloatConstants is there: the quantized file's error at an output with these constants of the float
-    /// model over that with its own, on the sample, in amplitude, at the output where this is least; above 1 its own do
-    /// good. Nothing where it has no error.
+    /// model over that with its own, on all samples, in amplitude, at the output where this is least; above 1 its own
+    /// do good. Nothing where it has no error.
     std::optional<double> errorWithout;
     /// The float model as it is, the other with what it stores: only where rounding the weights explains what is
     /// between them, and that is little or the first with all float constants is there. Factors may have moved from one

@@ -30,7 +30,7 @@ struct NetworkVerdict {
     Number otherConstants {};
     bool harmfulConstants = false; ///< they make much of the output's error, or hold nothing any more
     bool lostConstants = false; ///< some are zeros in place of the float model's
-    Number errorWithoutThem {}; ///< the output's, over what it is with them, in amplitude, on one sample
+    Number errorWithoutThem {}; ///< the output's, over what it is with them, in amplitude, on the proof's samples
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
     bool untested = false; ///< it is not known, and not only since rounding hides what else differs
