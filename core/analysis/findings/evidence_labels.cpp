@@ -15,6 +15,8 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "range_high", "representable to" },
     { "data_low", "float data from" },
     { "data_high", "float data to" },
+    { "mean_low", "mean over samples of their lowest values" },
+    { "mean_high", "mean over samples of their highest values" },
     { "local_sqnr_db", "SQNR with this quantizer alone" },
     { "ideal_sqnr_db", "SQNR that its step allows" },
     { "sqnr_db", "SQNR" },

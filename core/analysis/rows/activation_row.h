@@ -24,6 +24,13 @@ struct NoiseSplit {
     Number kernel {}; ///< of an integer profile, see fillImplementation(); null: not told from what is inherited
 };
 
+/// Means over samples of each one's lowest and highest value, and of the larger magnitude of both; standard errors of
+/// these means.
+struct MeanEnds {
+    double low = 0, high = 0, peak = 0;
+    double lowError = 0, highError = 0, peakError = 0;
+};
+
 /// Shares of codes that differ between the file as written and an integer profile, each unit from the same codes.
 struct ImplementationShares {
     double offByOne = 0, beyond = 0;
@@ -74,6 +81,7 @@ struct ActivationRow {
     /// Noise of rounding with one range for all samples over that with a range of each sample's own, dB; and the median
     /// width of these ranges as a share of the one. Null for single samples and tensors without width.
     Number ownRangesGainDb, medianSampleWidth;
+    std::optional<MeanEnds> meanEnds; ///< of x; nothing for single samples
     Number usedCodes; ///< share of the codes in use, per-tensor quantizers of 8 bits
     std::optional<ImplementationShares> implementation; ///< integer profiles
     std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample

@@ -70,6 +70,37 @@ void fillOwnRanges(const Measured& m, size_t pair, const PairSums& all, Activati
     row.medianSampleWidth = *middle;
 }
 
+/// The mean, and its standard error.
+std::pair<double, double> meanOf(const std::vector<double>& values)
+{
+    double sum = 0, squares = 0;
+    for (const double v : values)
+        sum += v;
+    const double n = double(values.size()), mean = sum / n;
+    for (const double v : values)
+        squares += (v - mean) * (v - mean);
+    return { mean, std::sqrt(squares / (n - 1) / n) };
+}
+
+void fillMeanEnds(const Measured& m, size_t pair, ActivationRow& row)
+{
+    std::vector<double> lows, highs, peaks;
+    for (size_t s = 0; s < m.samples; ++s) {
+        const PairSums& one = m.sums[pair * m.samples + s];
+        if (!m.done[s] || one.count == 0 || !std::isfinite(one.lowX) || !std::isfinite(one.highX))
+            continue;
+        lows.push_back(one.lowX);
+        highs.push_back(one.highX);
+        peaks.push_back(std::max(std::fabs(one.lowX), std::fabs(one.highX)));
+    }
+    if (lows.size() < 2)
+        return;
+    const auto [low, lowError] = meanOf(lows);
+    const auto [high, highError] = meanOf(highs);
+    const auto [peak, peakError] = meanOf(peaks);
+    row.meanEnds = { low, high, peak, lowError, highError, peakError };
+}
+
 double meanScaleSquare(const QuantParams& params)
 {
     double sum = 0;
@@ -357,6 +388,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
             fillParameters(plan, t.scaleSquare, row);
             if (row.quantizer && !plan.cache && isInteger(row.params.dtype)) // steps of floats do not follow the range
                 fillOwnRanges(m, i, t.sums, row);
+            fillMeanEnds(m, i, row);
         }
         fillLost(plan, row);
         if (t.node.count > 0) {

@@ -102,6 +102,71 @@ Number growthDb(const ActivationRow& row)
 
 namespace {
 
+/// Whether the range ends at the means of the samples' ends, within so many of their standard errors; nothing where the
+/// range holds the data, or these means hardly differ from the ends of all samples.
+std::optional<bool> endsAtMeans(const ActivationRow& row, double errors)
+{
+    constexpr double kSteps = 2, kWidth = 0.005; // what rounding to a zero point, or to a few bits, moves ends by
+    if (!row.meanEnds || !hasOwnRange(row) || !row.params.perTensor() || !isInteger(row.params.dtype)
+        || !exceedsRange(row))
+        return std::nullopt;
+    const auto& [low, high] = *row.range;
+    const auto& [dataLow, dataHigh] = *row.floatRange;
+    const MeanEnds& mean = *row.meanEnds;
+    const double step = row.params.scale[0], room = std::max(kSteps * step, kWidth * (high - low));
+    if (std::fabs(low + high) <= kSteps * step) { // of as many codes on either side of zero
+        const double peak = std::max(std::fabs(mean.low), std::fabs(mean.high)); // the mean's, or the mean of peaks
+        const double off = std::min(std::fabs(high - peak), std::fabs(high - mean.peak));
+        const double beyond = std::max(std::fabs(dataLow), std::fabs(dataHigh)) - mean.peak;
+        const double near = room + errors * mean.peakError;
+        return beyond > room + near ? std::optional(off <= near) : std::nullopt;
+    }
+    const double meanLow = std::min(mean.low, 0.0), meanHigh = std::max(mean.high, 0.0);
+    const double nearLow = room + errors * mean.lowError, nearHigh = room + errors * mean.highError;
+    if (meanLow - dataLow <= room + nearLow && dataHigh - meanHigh <= room + nearHigh)
+        return std::nullopt;
+    return std::fabs(low - meanLow) <= nearLow && std::fabs(high - meanHigh) <= nearHigh;
+}
+
+/// Another tensor has the same parameters: what is joined has one range for all, which is the widest's.
+bool mayBeShared(const std::vector<ActivationRow>& rows, const ActivationRow& row)
+{
+    return std::ranges::any_of(rows, [&](const ActivationRow& other) {
+        return other.quantizer != row.quantizer && other.params.scale == row.params.scale
+            && other.params.zeroPoint == row.params.zeroPoint && other.params.dtype == row.params.dtype;
+    });
+}
+
+/// Those that can be told, and of these those that end so.
+std::pair<size_t, size_t> countAtMeans(const std::vector<ActivationRow>& rows, double errors)
+{
+    size_t told = 0, ends = 0;
+    for (const ActivationRow& row : rows)
+        if (const auto fits = row.repeatsQuantizer ? std::nullopt : endsAtMeans(row, errors);
+            fits && !mayBeShared(rows, row)) {
+            ++told;
+            ends += *fits;
+        }
+    return { told, ends };
+}
+
+} // namespace
+
+bool isAveraged(const ActivationRow& row) { return endsAtMeans(row, 0).value_or(false); }
+
+AveragedRanges averagedRanges(const std::vector<ActivationRow>& rows)
+{
+    constexpr double kMost = 0.75, kErrors = 2.5;
+    const auto areMost = [](const std::pair<size_t, size_t>& counts, size_t fewest) {
+        return counts.first >= fewest && double(counts.second) >= kMost * double(counts.first);
+    };
+    if (areMost(countAtMeans(rows, 0), 2))
+        return AveragedRanges::Yes;
+    return areMost(countAtMeans(rows, kErrors), 3) ? AveragedRanges::Perhaps : AveragedRanges::No;
+}
+
+namespace {
+
 /// Mean squares and shares of values, as far as they pass a Relu or Clip behind their quantizer.
 struct PassedSums {
     double signal = 0, rounding = 0, clipping = 0, inherited = 0;

@@ -40,6 +40,16 @@ Number ownPartOfNoise(const ActivationRow& row);
 /// What the tensor gains, dB, where the noise of its own quantizer becomes `gainDb` less and the rest stays.
 double gainAtTensor(const ActivationRow& row, double gainDb);
 
+/// The range cuts the data and ends at the means over samples of each one's lowest and highest value, as averaging
+/// calibrators take them.
+bool isAveraged(const ActivationRow& row);
+enum class AveragedRanges : uint8_t {
+    No,
+    Perhaps, ///< most ranges that cut the data end as near to these means as those of other samples may
+    Yes, ///< most of them are averaged
+};
+AveragedRanges averagedRanges(const std::vector<ActivationRow>& rows);
+
 /// The row as the Relu or Clip sees it that alone reads its value: signal, ranges, and what its quantizer cuts off and
 /// rounds of what these let pass, from the histograms. Nothing where there is none, or no quantizer of whole numbers.
 std::optional<ActivationRow> behindActivation(const ActivationRow& row);

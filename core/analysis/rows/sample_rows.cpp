@@ -50,7 +50,7 @@ std::string rangeText(double low, double high)
 }
 
 /// How the values lie against the range that calibration found.
-void addNote(const InputMoments& m, InputRow& row)
+void addNote(const InputMoments& m, AveragedRanges averaged, InputRow& row)
 {
     if (m.lowest == m.highest) {
         row.note = fmt::format("every value is {:.4g}", m.lowest);
@@ -62,13 +62,18 @@ void addNote(const InputMoments& m, InputRow& row)
     const std::string both
         = fmt::format("values from {}, calibrated for {}", rangeText(m.lowest, m.highest), rangeText(low, high));
     row.note = otherScale(m, low, high, both);
-    row.otherScale = !row.note.empty();
+    row.otherScale = !row.note.empty() && averaged == AveragedRanges::No;
+    if (!row.note.empty() && averaged == AveragedRanges::Yes)
+        row.note = both + ": ranges are the means over samples of each one's lowest and highest value";
+    if (!row.note.empty() && averaged == AveragedRanges::Perhaps)
+        row.note += ", or ranges are means over samples of each one's lowest and highest value";
     if (row.note.empty() && m.highest - m.lowest < kHardlyUsed * (high - low))
         row.note = both + ": they fill little of it";
 }
 
 void fillInputs(const ComparePair& pair, const Measured& m, Comparison& c)
 {
+    const AveragedRanges averaged = averagedRanges(c.activations);
     for (const FedInput& input : m.inputs.inputs) {
         InputRow row;
         row.name = input.name;
@@ -87,7 +92,7 @@ void fillInputs(const ComparePair& pair, const Measured& m, Comparison& c)
         if (paired != c.activations.end() && !paired->params.scale.empty())
             row.calibrated = paired->range;
         if (row.all && isFloat(pair.floatPlan->facts().of(input.value).dtype))
-            addNote(*row.all, row);
+            addNote(*row.all, averaged, row);
         c.inputs.push_back(std::move(row));
     }
 }

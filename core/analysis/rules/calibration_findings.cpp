@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
@@ -137,6 +138,39 @@ void addEvidence(const CalibrationSummary& s, size_t classes, Finding& f)
 }
 
 } // namespace
+
+std::string foreignText(const ActivationRow& row, AveragedRanges averaged)
+{
+    constexpr double kCutByCalibrators = 0.05; // of the values
+    const std::string other = " Calibration data or preprocessing differ from the data given here";
+    if (averaged == AveragedRanges::Perhaps)
+        return other + ", or ranges are means over samples of each one's lowest and highest value.";
+    if (averaged == AveragedRanges::Yes && isAveraged(row))
+        return {};
+    return other
+        + (row.floatClippedFraction.value_or(1) <= kCutByCalibrators ? ", or the calibrator cuts off extremes." : ".");
+}
+
+void findAveragedRanges(const Comparison& c, std::vector<Finding>& found)
+{
+    if (averagedRanges(c.activations) != AveragedRanges::Yes)
+        return;
+    for (Finding& f : found) {
+        const bool ofRange = f.rule == Rule::InputMismatch || f.rule == Rule::RangeTooSmall;
+        if (!ofRange || !f.cause.empty() || !f.activation || !isAveraged(c.activations[*f.activation]))
+            continue;
+        const ActivationRow& row = c.activations[*f.activation];
+        f.rule = Rule::RangeTooSmall;
+        f.cause = kAveraged;
+        f.title = fmt::format("The range at {} is averaged over samples", placeName(row));
+        f.summary += " It ends at the means over samples of each one's lowest and highest value, as averaging "
+                     "calibrators take them (NNCF by default): what single samples have beyond is cut.";
+        f.evidence.push_back(evidence("mean_low", row.meanEnds->low));
+        f.evidence.push_back(evidence("mean_high", row.meanEnds->high));
+        f.remedy = "Recalibrate all activations by the lowest and highest values of all samples, or by a percentile.";
+        f.change = { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 };
+    }
+}
 
 void findCalibrationSet(const Comparison& c, std::vector<Finding>& found)
 {

@@ -136,6 +136,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
         findInputMismatch(pair, c, found);
         findRangeTooSmall(pair, c, found);
         findRangeTooLarge(pair, c, found);
+        findAveragedRanges(c, found);
         findCacheScales(pair, c, found);
     }
     findCoarseTensors(pair, c, found);

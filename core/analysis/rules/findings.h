@@ -3,6 +3,7 @@
 
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rows/comparison.h"
+#include "core/analysis/rows/range_use.h"
 
 #include <optional>
 #include <string>
@@ -23,6 +24,12 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Why a range does not hold what an input is fed with; empty where findAveragedRanges() tells it.
+std::string foreignText(const ActivationRow& row, AveragedRanges averaged);
+/// Cause of a finding about a range that is averaged over samples.
+inline constexpr std::string_view kAveraged = "averaged";
+/// What is told of clipped inputs and tensors whose ranges are averaged; after all that is told of ranges.
+void findAveragedRanges(const Comparison& c, std::vector<Finding>& found);
 /// Scales of caches kept as codes that do not fit the values.
 void findCacheScales(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findBrokenPairs(

@@ -42,7 +42,8 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
         "Quantize these weights anew, by their own ranges." },
     { Rule::WeightsTooCoarse, "clipped", "The scales of {0} weights are too small",
         "Quantize these weights anew, by their own ranges." },
-    { Rule::RangeTooSmall, kByInput, "{0} more ranges were found with other data", "", 2, true },
+    { Rule::RangeTooSmall, kByInput, "{0} more ranges are too small", "", 2, true },
+    { Rule::RangeTooSmall, kAveraged, "{0} ranges are averaged over samples", "", 2, true },
     { Rule::RangeTooSmall, "", "Clipping at {0} tensors",
         "Recalibrate with data like these, or widen each range to what its data reach.", kFewestRanges },
     { Rule::RangeTooLarge, "", "{0} ranges are too large", "Narrow each range to what was observed.", kFewestRanges },
@@ -103,7 +104,7 @@ void blameInput(std::vector<Finding>& found)
     const Remedy change = input->change;
     const std::string remedy = input->remedy;
     for (Finding& f : found)
-        if (f.rule == Rule::RangeTooSmall && f.cause != kMovedScale) {
+        if (f.rule == Rule::RangeTooSmall && f.cause != kMovedScale && f.cause != kAveraged) {
             f.cause = kByInput;
             f.change = change;
             f.remedy = remedy;

@@ -112,16 +112,51 @@ double fittingZeroPoint(const ActivationRow& row)
     return double(row.params.codes().low) - std::round(low / double(row.params.scale[0]));
 }
 
+double zeroPointOf(const ActivationRow& row) { return row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0]; }
+
+/// The values that a typical sample holds are cut, where the zero point that would hold all of them lies: a few that
+/// calibration did not see are no shift. Of a single sample nothing tells that.
+bool cutsTypicalSamples(const ActivationRow& row)
+{
+    if (!row.meanEnds)
+        return true;
+    const double step = row.params.scale[0];
+    return fittingZeroPoint(row) > zeroPointOf(row)
+        ? std::max(row.meanEnds->low, row.floatRange->first) < row.range->first - step
+        : std::min(row.meanEnds->high, row.floatRange->second) > row.range->second + step;
+}
+
 /// The width would do, but it lies in the wrong place, by more than what a calibrator cuts off.
 bool isShifted(const Symmetry& symmetry, const ActivationRow& row)
 {
     if (row.params.scale.size() != 1 || !isInteger(row.params.dtype) || symmetry.madeSymmetric(row))
         return false;
     const double used = widthWithZero(*row.floatRange);
-    const double zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
     const double codes = double(row.params.codes().high) - double(row.params.codes().low);
     return row.range->second - row.range->first >= kWideEnough * used
-        && std::abs(fittingZeroPoint(row) - zero) >= kShiftedShare * codes;
+        && std::abs(fittingZeroPoint(row) - zeroPointOf(row)) >= kShiftedShare * codes;
+}
+
+bool hasScaleOf(const ActivationRow& own, const ActivationRow& other)
+{
+    return other.params.dtype == own.params.dtype && other.params.scale == own.params.scale
+        && other.params.zeroPoint == own.params.zeroPoint && other.quantizer != own.quantizer && hasOwnRange(other);
+}
+
+/// A tensor that has the same scale and zero point, as tools give both one, and needs the end that this one does not
+/// use; null where there is none.
+const ActivationRow* usesOtherEnd(const ComparePair& pair, const Comparison& c, size_t index)
+{
+    const ActivationRow& row = c.activations[index];
+    const bool high = fittingZeroPoint(row) > zeroPointOf(row);
+    const auto unused = [&](const ActivationRow& r) {
+        return high ? row.range->second - r.floatRange->second : r.floatRange->first - row.range->first;
+    };
+    for (const ActivationRow& other : c.activations)
+        if (hasScaleOf(row, other) && unused(other) < unused(row) / 2
+            && mayShareScale(pair, row.floatValue, other.floatValue))
+            return &other;
+    return nullptr;
 }
 
 /// What a range has to hold: of the data no more than a Relu or Clip behind lets pass, and no mask before a Softmax.
@@ -183,14 +218,12 @@ void expectAtTensor(const ActivationRow& row, double gainDb, Finding& f)
 
 void addShift(const ActivationRow& row, Finding& f)
 {
-    const int32_t zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
-    const double needed = fittingZeroPoint(row);
+    const double zero = zeroPointOf(row), needed = fittingZeroPoint(row);
     f.rule = Rule::WrongZeroPoint;
     f.title = fmt::format("The zero point at {} is shifted", row.node.empty() ? "the input" : row.node);
     f.summary += fmt::format(
         " The range is wide enough, but its zero point is {} where {} would hold the data.", zero, needed);
-    f.evidence.push_back(evidence("zero_point", zero));
-    f.evidence.push_back(evidence("fitting_zero_point", needed));
+    f.evidence.insert(f.evidence.end(), { evidence("zero_point", zero), evidence("fitting_zero_point", needed) });
 }
 
 } // namespace
@@ -235,6 +268,7 @@ std::string clippingSummary(const ActivationRow& row, bool behind)
 
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const AveragedRanges averaged = averagedRanges(c.activations);
     const SeenRows rows(c.activations);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = rows[i];
@@ -245,8 +279,7 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
         f.severity = clippingSeverity(row);
         if (f.severity == Severity::Note)
             f.title = "The input's extremes are clipped";
-        f.summary = clippingSummary(row, &row != &c.activations[i])
-            + " Calibration data or preprocessing differ from the data given here.";
+        f.summary = clippingSummary(row, &row != &c.activations[i]) + foreignText(row, averaged);
         addRangeEvidence(row, f);
         // Every tensor behind the input was calibrated on the same data: this is the first thing to say.
         f.rank = std::max(ownNoiseShare(row), 1.0) * 1e6;
@@ -284,8 +317,13 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
                 neededRange(row).first, neededRange(row).second);
         f.change = rangeRemedy(row);
         expectAtTensor(row, gainOfDataRange(row), f);
-        if (isShifted(symmetry, row))
-            addShift(row, f);
+        if (isShifted(symmetry, row)) {
+            if (const ActivationRow* other = usesOtherEnd(pair, c, i))
+                f.summary += fmt::format(
+                    " It has one scale and zero point with {}, which needs the other end.", placeName(*other));
+            else if (cutsTypicalSamples(row))
+                addShift(row, f);
+        }
         found.push_back(std::move(f));
     }
 }
@@ -318,9 +356,7 @@ bool isShared(const ComparePair& pair, const Comparison& c, size_t row)
     const ActivationRow& own = c.activations[row];
     size_t asked = 0;
     return std::ranges::any_of(c.activations, [&](const ActivationRow& other) {
-        const bool same = other.params.dtype == own.params.dtype && other.params.scale == own.params.scale
-            && other.params.zeroPoint == own.params.zeroPoint && other.quantizer != own.quantizer;
-        return same && hasOwnRange(other) && 20 * std::log10(std::max(excessOf(other), 1.0)) < kTwiceDb
+        return hasScaleOf(own, other) && 20 * std::log10(std::max(excessOf(other), 1.0)) < kTwiceDb
             && asked++ < kMostAsked && mayShareScale(pair, own.floatValue, other.floatValue);
     });
 }
