@@ -2,6 +2,7 @@
 // What files hold that no recipe writes: codes that leave a file and come back into it, and weights of experts.
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
+#include "tests/analysis/products.h"
 #include "tests/project/remedies.h"
 
 using namespace qs;
@@ -103,6 +104,33 @@ Prepared fewBits(bool codes, bool packed)
     return m.node("MatMul", { "x", "d" }, { "y" }).output("y").finish();
 }
 
+/// x -> two products -> Mul each -> Add -> y, with one scale a weight, in which all columns but the first are small: to
+/// leave one node in float mends half of it.
+Prepared unequalColumns(bool codes)
+{
+    constexpr int64_t kIn = 16, kOut = 8;
+    constexpr float kLarge = 100;
+    SmallModel m(codes ? "q" : "f");
+    std::vector<float> factors(size_t(kOut), 1.f);
+    factors[0] = 1 / kLarge;
+    m.input("x", { 8, kIn }).constant("factors", Tensor::of<float>({ kOut }, factors));
+    if (codes)
+        m.qdq<int8_t>("x", "x_dq", 4.f / 127, 0);
+    for (const std::string& n : { std::string("1"), std::string("2") }) {
+        std::vector<float> w = normals(int(kIn * kOut), n == "1" ? 5 : 6);
+        for (size_t row = 0; row < size_t(kIn); ++row)
+            w[row * size_t(kOut)] *= kLarge;
+        const float scale = std::max(-std::ranges::min(w), std::ranges::max(w)) / 127;
+        if (codes)
+            m.weight("w" + n, { kIn, kOut }, symmetricCodes(w, { scale }), { scale });
+        else
+            m.constant("w" + n, Tensor::of<float>({ kIn, kOut }, w));
+        m.node("MatMul", { codes ? "x_dq" : "x", "w" + n }, { "m" + n });
+        m.node("Mul", { "m" + n, "factors" }, { "s" + n });
+    }
+    return m.node("Add", { "s1", "s2" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class MendedFormsTests : public QObject {
@@ -166,6 +194,37 @@ private slots:
             qPrintable(QString::fromStdString(found->remedy)));
         const double made = mendedDb(files, now, { found->change }) - outputDb(*now);
         QVERIFY2(std::abs(made - *found->measuredGainDb) < 0.1, qPrintable(QString::number(made)));
+    }
+
+    void causesThatStay_data()
+    {
+        QTest::addColumn<int>("rule");
+        QTest::addColumn<int>("own"); // remedy
+        QTest::addColumn<bool>("given"); // what mends the weight, which is another cause
+        QTest::newRow("a bias") << int(Rule::WrongBiasScale) << int(RemedyKind::Requantize) << false;
+        QTest::newRow("a range") << int(Rule::RangeTooLarge) << int(RemedyKind::SetRange) << true;
+    }
+    /// What gains most and mends something else is not the remedy of a bias, and of a range it is said.
+    void causesThatStay()
+    {
+        QFETCH(int, rule);
+        QFETCH(int, own);
+        QFETCH(bool, given);
+        const Prepared f = unequalColumns(false), q = unequalColumns(true);
+        const PlantedPair files { std::shared_ptr<const Model>(f.plan, &f.plan->model()),
+            std::shared_ptr<const Model>(q.plan, &q.plan->model()),
+            std::make_shared<FixedData>(std::vector { Tensor::of<float>({ 8, 16 }, normals(128, 3)) }) };
+        auto s = std::make_shared<Snapshot>(*snapshotOf(files));
+        Finding told = makeFinding(Rule(rule), "x");
+        told.severity = Severity::Warning;
+        told.tensor = "x";
+        told.change = { RemedyKind(own), {}, rule == int(Rule::RangeTooLarge) ? "x" : "elsewhere", -4, 4, 0 };
+        s->comparison->findings = { told };
+        const SnapshotPtr after = tried(s);
+        QCOMPARE(after->comparison->findings.size(), size_t(1));
+        const Finding& now = after->comparison->findings[0];
+        QVERIFY2((now.change.kind == RemedyKind::PerChannel) == given, now.remedy.c_str());
+        QCOMPARE(now.remedy.find("does not mend what is told here") != std::string::npos, given);
     }
 
     /// A recipe leaves them in float: that is no measure of writing them anew.

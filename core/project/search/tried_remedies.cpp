@@ -9,11 +9,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace qs {
 
 namespace {
+
+using Changes = std::vector<Remedy>;
 
 /// Quantizers stand among values in float16.
 bool hasHalfValues(const LoadedModel& model)
@@ -23,8 +26,6 @@ bool hasHalfValues(const LoadedModel& model)
             && model.plan->facts().of(q.real).dtype == DType::Float16;
     });
 }
-
-using Changes = std::vector<Remedy>;
 
 constexpr double kNothingDb = 0.1; ///< at the output: less is no gain
 constexpr double kAsGoodDb = 1; ///< at the output: as good as another choice
@@ -38,7 +39,37 @@ constexpr double kMendedDb = 35, kMendingDb = 3; ///< at the output, and gained:
 constexpr size_t kFewestMore = 16; ///< trials of a search
 
 /// Of what the file holds or computes: nothing else than its own remedy mends it.
-bool isOfStored(const Finding& f) { return f.rule == Rule::WeightsDiffer || f.rule == Rule::ModelsDiffer; }
+bool isOfStored(const Finding& f)
+{
+    return f.rule == Rule::WeightsDiffer || f.rule == Rule::ModelsDiffer || f.rule == Rule::WrongBiasScale;
+}
+
+/// Costs nothing in the run that measures: kernels on whole numbers alone compute something else.
+bool isForKernels(const Finding& f) { return f.rule == Rule::WrongBiasScale && f.cause == "own_scale"; }
+
+/// Of how activations are quantized, and of nothing else.
+bool ofActivationsAlone(const Changes& changes)
+{
+    constexpr std::array kKinds { RemedyKind::Recalibrate, RemedyKind::SetRange, RemedyKind::Calibrate,
+        RemedyKind::UnsignedActivations, RemedyKind::AsymmetricActivations, RemedyKind::KeepActivations,
+        RemedyKind::ActivationType, RemedyKind::DynamicFormat, RemedyKind::StaticFormat };
+    return std::ranges::all_of(
+        changes, [&](const Remedy& r) { return std::ranges::find(kKinds, r.kind) != kKinds.end(); });
+}
+
+bool ofWeightsAlone(const Changes& changes)
+{
+    constexpr std::array kKinds { RemedyKind::PerChannel, RemedyKind::EightBitWeight, RemedyKind::ReduceRange };
+    return std::ranges::all_of(
+        changes, [&](const Remedy& r) { return std::ranges::find(kKinds, r.kind) != kKinds.end(); });
+}
+
+/// The cause stays: it lies in a weight, and ranges alone change, or the other way round.
+bool leavesCause(const Finding& f, const Changes& changes)
+{
+    const bool weight = f.rule == Rule::WeightsTooCoarse || f.rule == Rule::ChannelImbalance;
+    return weight ? ofActivationsAlone(changes) : f.change.kind == RemedyKind::SetRange && ofWeightsAlone(changes);
+}
 
 /// What applying the remedy changes; one that quantizes anew does it in each of the places.
 Changes triedChanges(const Finding& f)
@@ -92,6 +123,14 @@ std::string gainText(const Finding& f)
     return text + " at the output";
 }
 
+void takeBack(Finding& f)
+{
+    f.change = {};
+    f.together.clear();
+    for (FindingPlace& place : f.places)
+        place.change = {};
+}
+
 /// The remedy was tried and is not worth it: nobody is asked to make it. `elsewhere`: as part of another one.
 void withdraw(Finding& f, bool elsewhere)
 {
@@ -103,10 +142,7 @@ void withdraw(Finding& f, bool elsewhere)
         : std::string();
     f.remedy = elsewhere ? fmt::format("Part of a remedy that mends several causes; alone it {}.", gainText(f))
                          : fmt::format("Not offered, since it was tried and {}{}: {}.", gainText(f), expected, what);
-    f.change = {};
-    f.together.clear();
-    for (FindingPlace& place : f.places)
-        place.change = {};
+    takeBack(f);
 }
 
 /// With the float model's constant in its place far more is wrong: what is stored there is no fault.
@@ -182,12 +218,41 @@ bool recalibratesToo(const Changes& changes)
         changes, [](const Remedy& r) { return r.kind == RemedyKind::Equalize || r.kind == RemedyKind::SmoothQuant; });
 }
 
+/// It is said, and not offered.
+void keepAsAdvice(Finding& f)
+{
+    f.change = {};
+    f.measuredGainDb = f.measuredAccuracyGain = f.measuredTop1Gain = {};
+}
+
+/// Its own remedy mends the cause and gains nearly as much as one that leaves it.
+bool keepsCloser(const Finding& f, double otherDb)
+{
+    return f.measuredGainDb && helps(f) && otherDb < *f.measuredGainDb + kCloserDb;
+}
+
+/// What is said beside a remedy that leaves the cause, before that is set.
+std::string leftText(const Finding& f)
+{
+    const std::string own = f.measuredGainDb
+        ? fmt::format("; to {} alone {}", remedyPhrase(triedChanges(f)), gainText(f))
+        : std::string();
+    return fmt::format(" That does not mend what is told here{}.", own);
+}
+
+/// What is said of a remedy that finds ranges anew and does more, where finding them anew was the finding's own.
+std::string besideOwn(const Finding& f, const Changes& changes)
+{
+    return f.change.kind == RemedyKind::Recalibrate && f.measuredGainDb
+        ? fmt::format("{} That alone {}; also {}.", f.remedy, gainText(f), remedyPhrase(changes))
+        : std::string();
+}
+
 /// Beside looking for what differs: the file that the float model makes has none of it.
 void quantizeAnew(Finding& f)
 {
     if (!helps(f)) {
-        f.change = {};
-        f.measuredGainDb = f.measuredAccuracyGain = f.measuredTop1Gain = {};
+        keepAsAdvice(f);
         return;
     }
     f.remedy = "Quantize the float model anew, as this file was. " + f.remedy;
@@ -287,7 +352,9 @@ public:
                 refuseUnmade(f);
                 continue;
             }
-            if (f.rule == Rule::ModelsDiffer) { // what is measured is another file
+            if (isForKernels(f) && !harms(f) && !helps(f)) {
+                keepAsAdvice(f);
+            } else if (f.rule == Rule::ModelsDiffer) { // what is measured is another file
                 quantizeAnew(f);
             } else if (helps(f)) {
                 offer(f);
@@ -353,15 +420,18 @@ private:
                 at = i; // of which no recipe can mend the cause
         if (at == m_all.size())
             return;
-        m_given = best;
         Finding& f = m_all[at];
-        const std::string own = recalibratesToo(best) && f.change.kind == RemedyKind::Recalibrate && f.measuredGainDb
-            ? fmt::format("{} That alone {}; also {}.", f.remedy, gainText(f), remedyPhrase(best))
-            : std::string();
+        const bool leaves = leavesCause(f, best);
+        if (leaves && keepsCloser(f, *m_trials.known(best)->gainDb))
+            return;
+        const std::string left = leaves ? leftText(f) : std::string();
+        m_given = best;
+        const std::string own = recalibratesToo(best) ? besideOwn(f, best) : std::string();
         take(f, *m_trials.known(best));
         setChanges(f, best);
         if (!own.empty())
             f.remedy = own;
+        f.remedy += left;
         f.expectedGainDb = f.measuredGainDb;
         if (chosen == none)
             m_tried.push_back(at);
@@ -406,9 +476,7 @@ private:
     {
         if (f.change.kind != RemedyKind::FuseGemm || !m_trials.inFile() || m_trials.byRecipe())
             return;
-        f.change = {};
-        for (FindingPlace& place : f.places)
-            place.change = {};
+        takeBack(f);
         f.remedy += " This file cannot be changed so, since the product has no pair of QuantizeLinear and "
                     "DequantizeLinear that could be taken out: quantize the float model with --preparation "
                     "+fuse_gemm.";
@@ -419,10 +487,7 @@ private:
     {
         if (!m_trials.byRecipe() || m_trials.inFile() || f.change.kind == RemedyKind::None)
             return;
-        f.change = {};
-        f.together.clear();
-        for (FindingPlace& place : f.places)
-            place.change = {};
+        takeBack(f);
         f.remedy = "Not offered, since it cannot be made of this recipe: " + f.remedy;
     }
 
