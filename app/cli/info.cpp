@@ -11,14 +11,26 @@
 #include "core/report/text/text_table.h"
 
 #include <fmt/format.h>
-#include <iostream>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
 
 namespace qs::cli {
 
 namespace {
 
 std::string join(const auto& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+/// ", codes of 4, 8 bits" where a Clip leaves fewer codes than the types have.
+std::string fewerBits(const std::set<std::string>& types, const std::set<size_t>& bits)
+{
+    const auto isWhole = [&](size_t n) {
+        return std::ranges::any_of(types, [&](const auto& type) { return type.ends_with(fmt::format("int{}", n)); });
+    };
+    return std::ranges::all_of(bits, isWhole) ? std::string() : fmt::format(", codes of {} bits", join(bits));
+}
 
 std::string portText(const ModelInfo::Port& p)
 {
@@ -41,8 +53,10 @@ std::string infoText(const Model& model, const ModelInfo& info)
     if (!model.producer.empty())
         line("producer", model.producer);
     line("form", std::string(quantFormName(info.form)));
-    line("activations", join(info.activationTypes));
-    line("weights", join(info.weightTypes) + (info.granularity.empty() ? "" : "  (" + join(info.granularity) + ")"));
+    line("activations", join(info.activationTypes) + fewerBits(info.activationTypes, info.activationBits));
+    line("weights",
+        join(info.weightTypes) + fewerBits(info.weightTypes, info.weightBits)
+            + (info.granularity.empty() ? "" : "  (" + join(info.granularity) + ")"));
     for (const auto& p : info.inputs)
         line("input", portText(p));
     for (const auto& p : info.outputs)

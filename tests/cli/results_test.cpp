@@ -101,7 +101,7 @@ void ResultsTests::infoJson()
     const json info = parsed(outcome.out);
     VERIFY_KEYS(info,
         { "schema_version", "path", "ir_version", "producer", "opset_imports", "inputs", "outputs", "nodes",
-            "node_types", "parameters", "macs", "form", "dtypes", "granularity", "unsupported", "origins" });
+            "node_types", "parameters", "macs", "form", "dtypes", "bits", "granularity", "unsupported", "origins" });
     QCOMPARE(info["schema_version"], json(1));
     QCOMPARE(info["form"], json("qdq"));
     QCOMPARE(info["nodes"], json(44));

@@ -84,6 +84,24 @@ int64_t countInside(const Plan& plan)
     return count;
 }
 
+/// That a stored constant is of: its own, or the one behind nodes that bound, cast or move its codes.
+const Quantizer* quantizerOf(const LoadedModel& model, ValueId stored)
+{
+    for (ValueId at = stored; at.valid();) {
+        if (const auto index = model.quant->ofQuantized(at))
+            return &model.quant->quantizers()[*index];
+        const auto& uses = model.graph().value(at).uses;
+        const auto passes = [&](const Use& use) {
+            const Node& node = model.graph().node(use.node);
+            return use.slot == 0 && node.hasOutput(0) && isInteger(model.plan->facts().of(node.outputs[0]).dtype)
+                && (node.is("Clip") || node.is("Cast") || node.is("Identity") || movesElements(node));
+        };
+        const auto next = std::ranges::find_if(uses, passes);
+        at = next == uses.end() ? ValueId() : model.graph().node(next->node).outputs[0];
+    }
+    return nullptr;
+}
+
 int64_t countParameters(const LoadedModel& model)
 {
     const Graph& g = model.graph();
@@ -93,8 +111,7 @@ int64_t countParameters(const LoadedModel& model)
         const Tensor* t = isStored(g, v) ? model.plan->constant(ValueId(v)) : nullptr;
         if (!t || skip.contains(ValueId(v)))
             continue;
-        const auto index = model.quant->ofQuantized(ValueId(v));
-        const Quantizer* q = index ? &model.quant->quantizers()[*index] : nullptr;
+        const Quantizer* q = quantizerOf(model, ValueId(v));
         if (isFloat(t->dtype()) || (q && q->role != QuantRole::Activation))
             count += q && q->logicalCodes.valid() ? q->logicalCodes.count() : t->count();
     }
@@ -113,15 +130,30 @@ std::optional<int64_t> countMacs(const LoadedModel& model)
     return total;
 }
 
+/// Whatever its type: products add it, and nothing else reads it.
+bool isBias(const Graph& graph, const Quantizer& q)
+{
+    constexpr uint32_t kAddend = 2;
+    const auto adds = [&](const Use& use) {
+        const Node& node = graph.node(use.node);
+        return use.slot == kAddend && (node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm"));
+    };
+    const auto& uses = q.dequantized.valid() ? graph.value(q.dequantized).uses : std::vector<Use> {};
+    return q.role == QuantRole::Bias
+        || (q.role == QuantRole::Weight && !uses.empty() && std::ranges::all_of(uses, adds));
+}
+
 void fillQuantization(const LoadedModel& model, ModelInfo& info)
 {
     info.form = model.quant->form();
     for (const Quantizer& q : model.quant->quantizers()) {
-        if (q.role == QuantRole::Bias)
+        if (isBias(model.graph(), q))
             continue;
-        auto& types = q.role == QuantRole::Activation ? info.activationTypes : info.weightTypes;
-        types.insert(std::string(dtypeName(q.params.dtype)));
-        if (!q.params.scale.empty())
+        const bool activation = q.role == QuantRole::Activation;
+        (activation ? info.activationTypes : info.weightTypes).insert(std::string(dtypeName(q.params.dtype)));
+        if (isInteger(q.params.dtype))
+            (activation ? info.activationBits : info.weightBits).insert(q.params.bits());
+        if (!activation && !q.params.scale.empty())
             info.granularity.insert(q.params.blockSize > 0 ? "per_block"
                     : q.params.axis                        ? "per_channel"
                                                            : "per_tensor");

@@ -27,7 +27,8 @@ struct ModelInfo {
     int64_t parameters = 0; ///< elements of float or dequantized constants, scales and zero points left out
     std::optional<int64_t> macs; ///< multiply-accumulates of one run; nullopt where sizes are unknown
     QuantForm form = QuantForm::Float;
-    std::set<std::string> activationTypes, weightTypes, granularity;
+    std::set<std::string> activationTypes, weightTypes, granularity; ///< the last one of weights
+    std::set<size_t> activationBits, weightBits; ///< of integer codes, those that a Clip leaves
     std::vector<Unsupported> unsupported;
     /// Nodes of the main graph, after functions were expanded, by what the file says of where they came from.
     struct Origins {

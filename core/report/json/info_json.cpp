@@ -45,6 +45,7 @@ nlohmann::ordered_json infoJson(const Model& model, const ModelInfo& info)
         { "parameters", info.parameters }, { "macs", info.macs ? Json(*info.macs) : Json(nullptr) },
         { "form", std::string(quantFormName(info.form)) },
         { "dtypes", { { "activations", info.activationTypes }, { "weights", info.weightTypes } } },
+        { "bits", { { "activations", info.activationBits }, { "weights", info.weightBits } } },
         { "granularity", info.granularity }, { "unsupported", unsupported },
         { "origins",
             { { "module_path", info.origins.modulePath }, { "stack_trace", info.origins.stackTrace },
