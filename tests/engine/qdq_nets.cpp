@@ -249,6 +249,20 @@ const UnitCase kUnitCases[] = {
             n.output(n.qdq("pool", "y", kU8, 0.7f, 0));
         },
         "QLinearConv+MaxPool>y_q" },
+    { "s8 conv whose shape is read",
+        [](QdqNet& n) {
+            const std::string y = n.qdq(n.conv(n.qdq(n.input("x", kImage), "a", kS8), "conv"), "y", kS8, 1.5f);
+            n.op("Reshape", { y, n.op("Shape", { y }, "sizes") }, "r");
+            n.output(n.op("Tanh", { "r" }, "t"));
+        },
+        "QLinearConv>y_q" },
+    { "shape read before a Reshape and a quantizer",
+        [](QdqNet& n) {
+            n.conv(n.qdq(n.input("x", kImage), "a"), "conv");
+            n.op("Reshape", { "conv", n.op("Shape", { "conv" }, "sizes") }, "r");
+            n.output(n.qdq("r", "y", kU8, 1.5f));
+        },
+        "QLinearConv+Reshape>y_q" },
     { "identities between",
         [](QdqNet& n) {
             n.op("Identity", { n.qdq(n.input("x", kImage), "a") }, "same");

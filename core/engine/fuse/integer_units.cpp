@@ -27,7 +27,8 @@ void hideInnerValues(const QdqGraph& qdq, std::vector<FusedUnit>& units)
         for (NodeId id : unit.nodes)
             for (ValueId out : graph.node(id).outputs)
                 if (out.valid() && !qdq.constant(out) && !seen.contains(out) && !qdq.escapes(out)
-                    && std::ranges::all_of(qdq.uses(out), [&](const Use& use) { return inside.contains(use.node); }))
+                    && std::ranges::all_of(
+                        qdq.usesInFile(out), [&](const Use& use) { return inside.contains(use.node); }))
                     unit.inner.push_back(out);
 }
 

@@ -110,6 +110,11 @@ bool QdqGraph::isAlias(const Node& node) const
             && facts.of(node.inputs[0]).dtype == facts.of(node.outputs[0]).dtype);
 }
 
+bool QdqGraph::isKnownShape(const Node& node) const
+{
+    return node.is("Shape") && node.hasOutput(0) && m_lowered.facts().of(node.outputs[0]).value;
+}
+
 /// Both have the same scale and zero point, which are given and of 8 bits.
 bool QdqGraph::onePair(NodeId quantize, NodeId dequantize) const
 {
@@ -220,6 +225,13 @@ bool QdqGraph::visitUses(ValueId id, const std::function<void(const Use&)>& visi
 }
 
 std::vector<Use> QdqGraph::uses(ValueId id) const
+{
+    std::vector<Use> list = usesInFile(id);
+    std::erase_if(list, [&](const Use& use) { return isKnownShape(graph().node(use.node)); });
+    return list;
+}
+
+std::vector<Use> QdqGraph::usesInFile(ValueId id) const
 {
     std::vector<Use> list;
     visitUses(id, [&](const Use& use) { list.push_back(use); });

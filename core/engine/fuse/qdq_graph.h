@@ -62,8 +62,10 @@ public:
 
     /// The value behind Identity and Dropout nodes, and Casts to the type that is there.
     ValueId source(ValueId id) const;
-    /// Readers behind such nodes.
+    /// Readers behind such nodes, without a Shape of known sizes, which the runtime computes when it loads the file.
     std::vector<Use> uses(ValueId id) const;
+    /// With it.
+    std::vector<Use> usesInFile(ValueId id) const;
     /// Graph output, or read by a subgraph.
     bool escapes(ValueId id) const;
     /// The only reader of a value that does not escape; invalid when there are more.
@@ -88,6 +90,7 @@ private:
         PairParameters made;
     };
     bool isAlias(const Node& node) const;
+    bool isKnownShape(const Node& node) const;
     void mergePairs();
     void mergeAt(NodeId dequantize);
     bool onePair(NodeId quantize, NodeId dequantize) const;

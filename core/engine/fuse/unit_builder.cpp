@@ -67,6 +67,12 @@ std::optional<UnitBuilder::Operand> UnitBuilder::operandOf(RealCodes codes)
     return o;
 }
 
+const Tensor* UnitBuilder::knownSizes(ValueId id) const
+{
+    const auto& known = m_qdq.lowered().facts().of(id).value;
+    return known ? &*known : nullptr;
+}
+
 /// Applies movements to codes as they are applied to floats in the file.
 UnitBuilder::MaybeSlot UnitBuilder::moved(Slot codes, const std::vector<NodeId>& moves)
 {
@@ -74,8 +80,11 @@ UnitBuilder::MaybeSlot UnitBuilder::moved(Slot codes, const std::vector<NodeId>&
     for (NodeId id : moves) {
         const Node& move = graph().node(id);
         std::vector<Slot> inputs { *at };
-        for (size_t i = 1; i < move.inputs.size(); ++i)
-            inputs.push_back(value(move.inputs[i]));
+        for (size_t i = 1; i < move.inputs.size(); ++i) {
+            const ValueId in = move.inputs[i];
+            const Tensor* sizes = in.valid() && !constant(in) ? knownSizes(in) : nullptr;
+            inputs.push_back(sizes ? m_program.constant(*sizes) : value(in));
+        }
         at = add(move, inputs, m_qdq.lowered().facts().of(move.outputs[0]).dtype);
         if (!at)
             return std::nullopt;

@@ -76,6 +76,8 @@ private:
     std::optional<Operand> operandOf(RealCodes codes);
     /// The same for several inputs with one type of codes, which the result has too, as the runtime sees them.
     std::optional<std::vector<Operand>> likeOperands(size_t first, size_t count);
+    /// Computed from sizes alone: null where some are open.
+    const Tensor* knownSizes(ValueId id) const;
     MaybeSlot moved(Slot codes, const std::vector<NodeId>& moves);
     MaybeSlot reshaped(Slot codes, const Shape& shape, DType type);
     Slot outScale() { return value(m_result->scale); }
