@@ -2,6 +2,7 @@
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rows/comparison.h"
 #include "core/engine/fuse/integer_units.h"
+#include "core/engine/fuse/qdq_graph.h"
 #include "core/ops/macs.h"
 #include "core/qdq/block_weights.h"
 #include "core/qdq/qlinear_signature.h"
@@ -48,6 +49,7 @@ public:
         , m_graph(m_plan.graph())
         , m_view(*pair.quantView)
         , m_onCodes(nodesOnCodes(m_plan))
+        , m_qdq(m_plan)
     {
         for (const auto& [node, issue] : m_plan.unsupported())
             m_unknown.insert(node);
@@ -98,7 +100,7 @@ public:
         if (node.is("MatMul") || node.is("Gemm"))
             return unfused(node);
         for (const ValueId out : node.outputs)
-            if (out.valid() && isRead(out) && !getsCodes(out))
+            if (out.valid() && isRead(out) && !getsCodes(out) && !(out == node.outputs[0] && m_qdq.meetsQuantizer(id)))
                 return ruled ? outputLacking(out) : noRule(node);
         return unfused(node);
     }
@@ -129,7 +131,7 @@ private:
         if (m_format != RecipeFormat::Qdq || !multiplies(node.opType))
             return std::nullopt;
         for (size_t i = 0; i < kFactors; ++i) {
-            const auto q = node.hasInput(i) ? m_view.ofQuantized(node.inputs[i]) : std::nullopt;
+            const auto q = node.hasInput(i) ? quantizerOf(node.inputs[i]) : std::nullopt;
             const DType type = q ? m_view.quantizers()[*q].params.dtype : DType::Undefined;
             if (type != DType::Int8 && type != DType::UInt8)
                 return std::nullopt;
@@ -138,7 +140,7 @@ private:
     }
     std::string whyUnfused(const Node& node) const
     {
-        const Quantizer& input = m_view.quantizers()[*m_view.ofQuantized(node.inputs[0])];
+        const Quantizer& input = m_view.quantizers()[*quantizerOf(node.inputs[0])];
         if (input.role == QuantRole::Activation && !input.params.perTensor())
             return "its input '" + m_graph.value(node.inputs[0]).name + "' has several scales";
         if (const auto bias = node.hasInput(2) ? m_view.ofQuantized(node.inputs[2]) : std::nullopt;
@@ -147,7 +149,7 @@ private:
                 + ", where products on codes add int32";
         const auto& uses = m_graph.value(node.outputs[0]).uses;
         const bool cut = uses.size() == 1 && cuts(m_graph.node(uses[0].node));
-        const auto behind = m_view.ofValue(cut ? m_graph.node(uses[0].node).outputs[0] : node.outputs[0]);
+        const auto behind = quantizerBehind(cut ? m_graph.node(uses[0].node).outputs[0] : node.outputs[0]);
         if (behind && m_view.quantizers()[*behind].params.scale.size() > 1)
             return "its result is quantized with several scales";
         if (cut && m_graph.node(uses[0].node).is("Relu") && behind
@@ -184,9 +186,32 @@ private:
         return quantizer && m_view.quantizers()[*quantizer].codes == value;
     }
 
+    /// Also past nodes that ONNX Runtime moves the DequantizeLinear through.
+    std::optional<uint32_t> quantizerOf(ValueId value) const
+    {
+        if (const auto own = m_view.ofQuantized(value))
+            return own;
+        const auto moved = m_qdq.codesOf(value);
+        return moved ? m_view.ofQuantized(m_graph.node(moved->dequantize).outputs[0]) : std::nullopt;
+    }
+
+    /// Also past such nodes, where nobody else reads what is before them.
+    std::optional<uint32_t> quantizerBehind(ValueId value) const
+    {
+        for (;;) {
+            const auto& uses = m_graph.value(value).uses;
+            const auto own = m_view.ofValue(value);
+            if (own || uses.size() != 1 || !movesElements(m_graph.node(uses[0].node)))
+                return own;
+            value = m_graph.node(uses[0].node).outputs[0];
+        }
+    }
+
     /// Constants may be moved between their codes and where they are read.
     bool hasCodes(ValueId value) const
     {
+        if (quantizerOf(value))
+            return true;
         while (!m_view.ofQuantized(value)) {
             const NodeId by = m_graph.value(value).producer;
             if (!by.valid() || !m_plan.constant(value) || !m_graph.node(by).hasInput(0)
@@ -251,6 +276,7 @@ private:
     const Graph& m_graph;
     const QuantView& m_view;
     const std::vector<bool> m_onCodes; ///< by node, in ONNX Runtime
+    const QdqGraph m_qdq; ///< as ONNX Runtime reads it
     std::unordered_set<NodeId> m_unknown; ///< nodes that cannot be run
 };
 

@@ -9,23 +9,25 @@ namespace {
 
 const std::vector<int64_t> kWindow { 2, 2 };
 
-enum class Form { Plain, Pooled, KeptRelu, Channels, CutCodes, OtherType };
+enum class Form { Plain, Pooled, KeptRelu, PooledKeptRelu, MovedKeptRelu, Channels, CutCodes, OtherType };
 
 /// x -> MaxPool -> Conv -> Relu -> y
-Prepared pooledConv()
+Prepared pooledConv(bool moved)
 {
-    return SmallModel("f")
-        .input("x", { 1, 2, 4, 4 })
+    SmallModel m("f");
+    m.input("x", { 1, 2, 4, 4 })
         .constant("w", Tensor::of<float>({ 2, 2, 1, 1 }, { 0.5f, 0.25f, -0.5f, 1 }))
         .node("MaxPool", { "x" }, { "p" }, { { "kernel_shape", kWindow } })
         .node("Conv", { "p", "w" }, { "c" })
-        .node("Relu", { "c" }, { "y" })
-        .output("y")
-        .finish();
+        .node("Relu", { "c" }, { moved ? "m" : "y" });
+    if (moved)
+        m.node("Transpose", { "m" }, { "y" });
+    return m.output("y").finish();
 }
 
 Prepared pooledConvOnCodes(Form form)
 {
+    const bool pooled = form == Form::Pooled || form == Form::PooledKeptRelu;
     SmallModel m("q");
     m.input("x", { 1, 2, 4, 4 }).weight("w", { 2, 2, 1, 1 }, { 64, 32, -64, 127 }, { 1.f / 128 });
     m.qdq<uint8_t>("x", "x_dq", 0.03f, 128);
@@ -40,12 +42,16 @@ Prepared pooledConvOnCodes(Form form)
         m.constant("low", Tensor::scalar<uint8_t>(0)).constant("high", Tensor::scalar<uint8_t>(250));
         m.node("QuantizeLinear", { "p", "ps", "pz" }, { "p_q" }).node("Clip", { "p_q", "low", "high" }, { "p_c" });
         m.node("DequantizeLinear", { "p_c", "ps", "pz" }, { "p_dq" });
-    } else if (form == Form::KeptRelu) {
+    } else if (form == Form::KeptRelu || form == Form::MovedKeptRelu) {
         m.qdq<int8_t>("p", "p_dq", 0.03f, 0);
-    } else if (form != Form::Pooled) {
+    } else if (!pooled) {
         m.qdq<uint8_t>("p", "p_dq", 0.03f, 128);
     }
-    m.node("Conv", { form == Form::Pooled ? "p" : "p_dq", "w" }, { "c" }).node("Relu", { "c" }, { "r" });
+    m.node("Conv", { pooled ? "p" : "p_dq", "w" }, { "c" }).node("Relu", { "c" }, { "r" });
+    if (form == Form::MovedKeptRelu)
+        return m.node("Transpose", { "r" }, { "m" }).qdq<int8_t>("m", "y", 0.02f, 0).output("y").finish();
+    if (form == Form::PooledKeptRelu)
+        return m.qdq<uint8_t>("r", "y", 0.02f, 10).output("y").finish();
     if (form == Form::KeptRelu || form == Form::OtherType)
         return m.qdq<int8_t>("r", "y", 0.02f, int8_t(form == Form::KeptRelu ? 0 : -128)).output("y").finish();
     return m.qdq<uint8_t>("r", "y", 0.02f, 0).output("y").finish();
@@ -66,6 +72,8 @@ private slots:
         QTest::newRow("joined") << Form::Plain << QString();
         QTest::newRow("codes come through a MaxPool") << Form::Pooled << QString();
         QTest::newRow("a Relu stays") << Form::KeptRelu << "its Relu";
+        QTest::newRow("a Relu stays where codes come through a MaxPool") << Form::PooledKeptRelu << "its Relu";
+        QTest::newRow("a Relu stays before a Transpose") << Form::MovedKeptRelu << "its Relu";
         QTest::newRow("several scales of an activation") << Form::Channels << "several scales";
         QTest::newRow("a Clip on codes") << Form::CutCodes << QString();
         QTest::newRow("other types") << Form::OtherType << QString();
@@ -75,7 +83,7 @@ private slots:
         QFETCH(Form, form);
         QFETCH(QString, why);
         const FixedData data({ Tensor::of<float>({ 1, 2, 4, 4 }, uniform(32, 4)) });
-        const Comparison c = compared(pooledConv(), pooledConvOnCodes(form), data);
+        const Comparison c = compared(pooledConv(form == Form::MovedKeptRelu), pooledConvOnCodes(form), data);
         const FloatNodeRow* row = whyFloat(c, "n_c");
         QVERIFY2((row != nullptr) == !why.isEmpty(), row ? row->reason.text.c_str() : "");
         QCOMPARE(findingOf(c, Rule::LeftInFloat) != nullptr, !why.isEmpty());
