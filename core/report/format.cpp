@@ -169,6 +169,7 @@ std::string networkVerdict(const NetworkVerdict& v)
         return "whether the files compute the same without quantizers could not be tested: " + v.reason;
     const std::string given = v.storedWeights ? " given the same weights"
         : v.otherConstants && v.same()        ? " given the same constants"
+        : v.restoredActivations               ? " with lost activations put back"
         : v.rearranged                        ? " within what rounding their weights explains"
                                               : "";
     const double distance = v.distance.worstOutput.distance;

@@ -142,6 +142,35 @@ Prepared oneStepBelow(bool codes)
     return m.node("Neg", { codes ? "r_dq" : "r" }, { "y" }).output("y").finish();
 }
 
+/// x -> Neg -> Clip to 3 -> r -> Neg -> y; the quantized file has no Clip, and codes up to 6.
+Prepared withoutClip(bool codes)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kMany });
+    if (!codes)
+        m.constant("low", Tensor::scalar(-3.f)).constant("high", Tensor::scalar(3.f));
+    m.node("Neg", { "x" }, { codes ? "r" : "n" });
+    if (codes)
+        m.qdq<int8_t>("r", "r_dq", 6.f / 127, 0);
+    else
+        m.node("Clip", { "n", "low", "high" }, { "r" });
+    return m.node("Neg", { codes ? "r_dq" : "r" }, { "y" }).output("y").finish();
+}
+
+/// Of values up to 1, but up to 5 in those that `reach`.
+FixedData reaching(size_t samples, const std::vector<size_t>& reach)
+{
+    std::vector<Tensor> list;
+    for (size_t s = 0; s < samples; ++s) {
+        const float largest = std::ranges::find(reach, s) == reach.end() ? 1 : 5;
+        std::vector<float> x(kMany);
+        for (size_t i = 0; i < x.size(); ++i)
+            x[i] = largest * (2 * float(i) / float(kMany - 1) - 1);
+        list.push_back(Tensor::of<float>({ kMany }, x));
+    }
+    return FixedData(std::move(list));
+}
+
 /// x -> MatMul -> Relu -> r, which two products read; in the quantized file `skips`: one of them before the quantizer.
 Prepared readTwice(bool codes, bool skips)
 {
@@ -167,6 +196,7 @@ Prepared readTwice(bool codes, bool skips)
 }
 
 } // namespace
+Q_DECLARE_METATYPE(std::vector<size_t>)
 
 class LostActivationTests : public QObject {
     Q_OBJECT
@@ -248,6 +278,34 @@ private slots:
         QVERIFY2(
             lost->summary.find("The zero point is 1, the Relu wants 0.") != std::string::npos, lost->summary.c_str());
         QVERIFY2(!findingOf(c, Rule::ModelsDiffer) && c.network && c.network->same(), qPrintable(rulesOf(c)));
+        QVERIFY(c.network->restoredActivations); // which the verdict says
+    }
+
+    void isJudgedByAllSamples_data()
+    {
+        QTest::addColumn<size_t>("samples");
+        QTest::addColumn<std::vector<size_t>>("reach");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("on the first") << size_t(4) << std::vector<size_t> { 0 } << " The output has";
+        QTest::newRow("on another") << size_t(4) << std::vector<size_t> { 2 } << " The output has";
+        QTest::newRow("on two of eight") << size_t(8) << std::vector<size_t> { 4, 7 } << " The output has";
+        QTest::newRow("on one of many") << size_t(50) << std::vector<size_t> { 49 }
+                                        << " On the 32 samples of the largest error the output has";
+    }
+    void isJudgedByAllSamples()
+    {
+        QFETCH(size_t, samples);
+        QFETCH(std::vector<size_t>, reach);
+        QFETCH(QString, says);
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(withoutClip(false), withoutClip(true), reaching(samples, reach), options);
+        const Finding* lost = findingOf(c, Rule::ActivationLost);
+        QVERIFY2(lost && lost->severity != Severity::Note, qPrintable(rulesOf(c)));
+        QVERIFY(c.network && !c.network->same() && c.restored && c.restored->lostDb() > 5);
+        QVERIFY2(lost->summary.find(says.toStdString()) != std::string::npos, lost->summary.c_str());
+        if (samples <= 8)
+            QVERIFY(std::fabs(c.restored->asIsDb - *c.outputs[0].similarity.sqnrDb) < 1e-3);
     }
 
     void isSkipped_data()

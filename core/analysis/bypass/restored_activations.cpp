@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/restored_activations.h"
 
-#include "core/analysis/bypass/network_proof.h"
-#include "core/analysis/pairs/fed_model.h"
 #include "core/base/rounding.h"
 #include "core/engine/run/execution.h"
 #include "core/graph/draft.h"
@@ -12,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace qs {
 
@@ -83,23 +82,47 @@ std::optional<std::vector<Tensor>> run(const std::shared_ptr<const Plan>& plan, 
     return found;
 }
 
-double worstDb(const std::vector<Tensor>& x, const std::vector<Tensor>& y)
+double errorOf(const Tensor& x, const Tensor& y)
 {
-    double worst = kExactDb;
-    for (size_t i = 0; i < x.size(); ++i)
-        if (const double apart = relativeDistance(toFloats(x[i]), toFloats(y[i])); apart > 0)
-            worst = std::min(worst, -20 * std::log10(apart));
-    return worst;
+    const std::vector<float> wanted = toFloats(x), found = toFloats(y);
+    double sum = 0;
+    for (size_t i = 0; i < std::min(wanted.size(), found.size()); ++i)
+        if (std::isfinite(wanted[i]) && std::isfinite(found[i]))
+            sum += (double(found[i]) - wanted[i]) * (double(found[i]) - wanted[i]);
+    return sum;
+}
+
+double dbOf(double signal, double error)
+{
+    const double db = error > 0 ? 10 * std::log10(signal / error) : kExactDb;
+    return std::clamp(db, -kExactDb, kExactDb);
+}
+
+const std::shared_ptr<const Plan>& writtenOf(const ComparePair& pair)
+{
+    return pair.writtenPlan ? pair.writtenPlan : pair.quantPlan;
 }
 
 } // namespace
 
-std::optional<RestoredOutput> restoredOutput(const ComparePair& pair, const std::vector<PairPlan>& pairs,
-    const std::vector<Tensor>& inputs, const WorkContext& work)
+RestoredRuns::RestoredRuns(const ComparePair& pair, std::shared_ptr<const Plan> restored)
+    : m_floatPlan(pair.floatPlan)
+    , m_asIs(writtenOf(pair))
+    , m_restored(std::move(restored))
+    , m_fed(CarriedState(m_asIs), CarriedState(m_floatPlan))
 {
-    const std::shared_ptr<const Plan>& quantized = pair.writtenPlan ? pair.writtenPlan : pair.quantPlan;
+    for (const OutputPair& out : pairOutputs(pair)) {
+        m_x.push_back(out.x);
+        m_y.push_back(out.y);
+        m_z.push_back(m_restored->graph().findValue(out.quantizedName));
+    }
+    m_sums.resize(m_x.size());
+}
+
+std::optional<RestoredRuns> RestoredRuns::make(const ComparePair& pair, const std::vector<PairPlan>& pairs)
+{
+    const std::shared_ptr<const Plan>& quantized = writtenOf(pair);
     GraphDraft draft(std::make_shared<const Model>(quantized->model()));
-    bool any = false;
     std::vector<NodeId> done;
     for (const PairPlan& plan : pairs) {
         if (!plan.lostNode.valid() || std::ranges::find(done, plan.lostNode) != done.end())
@@ -107,28 +130,48 @@ std::optional<RestoredOutput> restoredOutput(const ComparePair& pair, const std:
         if (draft.opsets[""] < kClipOfCodes || !putBack(plan, quantized->graph(), draft))
             return std::nullopt;
         done.push_back(plan.lostNode);
-        any = true;
     }
-    if (!any)
+    if (done.empty())
         return std::nullopt;
     const auto model = draft.build();
     if (!model.ok())
         return std::nullopt;
-    const auto restored = Plan::make(*model);
-    std::vector<ValueId> x, y, z;
-    for (const OutputPair& out : pairOutputs(pair)) {
-        x.push_back(out.x);
-        y.push_back(out.y);
-        z.push_back(restored->graph().findValue(out.quantizedName));
-        if (!z.back().valid() || restored->blocked(z.back()))
-            return std::nullopt;
-    }
-    const FedModel fed { CarriedState(quantized), CarriedState(pair.floatPlan) };
-    const auto wanted = run(pair.floatPlan, x, inputs, work);
-    const auto asIs = run(quantized, y, fed.inputs(inputs), work), after = run(restored, z, fed.inputs(inputs), work);
-    if (x.empty() || !wanted || !asIs || !after)
+    RestoredRuns runs(pair, Plan::make(*model));
+    const auto runnable = [&](ValueId out) { return out.valid() && !runs.m_restored->blocked(out); };
+    if (runs.m_z.empty() || !std::ranges::all_of(runs.m_z, runnable))
         return std::nullopt;
-    return RestoredOutput { worstDb(*wanted, *asIs), worstDb(*wanted, *after) };
+    return runs;
+}
+
+std::optional<double> RestoredRuns::add(const std::vector<Tensor>& inputs, const WorkContext& work)
+{
+    const std::vector<Tensor> fed = m_fed.inputs(inputs);
+    const auto x = run(m_floatPlan, m_x, inputs, work), y = run(m_asIs, m_y, fed, work),
+               z = run(m_restored, m_z, fed, work);
+    if (!x || !y || !z)
+        return std::nullopt;
+    double most = 0;
+    for (size_t i = 0; i < m_sums.size(); ++i) {
+        Sums here { 0, errorOf((*x)[i], (*y)[i]), errorOf((*x)[i], (*z)[i]) };
+        for (const float v : toFloats((*x)[i]))
+            here.signal += std::isfinite(v) ? double(v) * v : 0;
+        if (here.signal > 0)
+            most = std::max(most, (here.asIs - here.restored) / here.signal);
+        m_sums[i].signal += here.signal;
+        m_sums[i].asIs += here.asIs;
+        m_sums[i].restored += here.restored;
+    }
+    return most;
+}
+
+RestoredOutput RestoredRuns::result() const
+{
+    RestoredOutput worst { kExactDb, kExactDb };
+    for (const Sums& sums : m_sums) {
+        worst.asIsDb = std::min(worst.asIsDb, dbOf(sums.signal, sums.asIs));
+        worst.restoredDb = std::min(worst.restoredDb, dbOf(sums.signal, sums.restored));
+    }
+    return worst;
 }
 
 } // namespace qs

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <utility>
 
 namespace qs {
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr size_t kTriedForFlat = 8;
 constexpr size_t kMostOthers = 3; ///< where rounding hides everything on those that were chosen
+constexpr size_t kMostRestored = 32; ///< feeds that are run to see what lost activations cost
 constexpr size_t kMaskNumbers = 4; ///< an input of more numbers is no mask, type or size
 
 /// Share of each number in an input; empty where it holds more than a mask does.
@@ -58,11 +61,7 @@ public:
     /// Those of the least error that `taken` does not have.
     Result<std::vector<ProofSample>> others(const std::vector<ProofSample>& taken)
     {
-        std::vector<std::pair<double, size_t>> byError;
-        for (size_t index = 0; index < m_feeds; ++index)
-            byError.emplace_back(errorAt(index), index);
-        std::ranges::sort(byError);
-        for (const auto& [error, index] : byError) {
+        for (const size_t index : byError()) {
             if (m_samples.size() == kMostOthers)
                 break;
             QS_TRY(Feed feed, m_feed(index));
@@ -72,13 +71,41 @@ public:
         return std::move(m_samples);
     }
 
+    /// What lost activations cost, of all feeds, or of so many as may be, with the largest error. `samples`, of
+    /// choose(), get the one where that is most.
+    Result<std::optional<RestoredOutput>> restored(
+        const ComparePair& pair, const CarriedState& before, std::vector<ProofSample>& samples, const WorkContext& work)
+    {
+        auto runs = RestoredRuns::make(pair, m_measured.pairs);
+        std::vector<size_t> taken = byError();
+        if (taken.size() > kMostRestored)
+            taken.erase(taken.begin(), taken.end() - ptrdiff_t(kMostRestored));
+        std::ranges::sort(taken);
+        std::pair<double, size_t> most { 0, m_taken[0] };
+        for (size_t i = 0; runs && i < taken.size(); ++i) {
+            QS_TRY(const Feed feed, m_feed(taken[i]));
+            const auto gained = runs->add(before.inputs(feed.inputs), work);
+            if (!gained)
+                return std::optional<RestoredOutput>();
+            if (*gained > most.first)
+                most = { *gained, taken[i] };
+        }
+        if (!runs || taken.empty())
+            return std::optional<RestoredOutput>();
+        QS_CHECK(take(most.second));
+        std::ranges::move(m_samples, std::back_inserter(samples));
+        RestoredOutput found = runs->result();
+        found.samples = taken.size() < m_feeds ? taken.size() * m_each : 0;
+        return std::optional(found);
+    }
+
     Result<std::vector<ProofSample>> choose()
     {
         QS_CHECK(takeFirst());
         QS_CHECK(take(firstSpoiled()));
         QS_CHECK(take(worst()));
         QS_CHECK(takeUnlike());
-        return std::move(m_samples);
+        return std::exchange(m_samples, {});
     }
 
 private:
@@ -122,6 +149,19 @@ private:
                 if (const PairSums& sums = m_measured.outputSums[row * m_measured.samples + s]; sums.xx > 0)
                     largest = std::max(largest, sums.ee / sums.xx);
         return largest;
+    }
+
+    /// All feeds, those of the least error first.
+    std::vector<size_t> byError() const
+    {
+        std::vector<std::pair<double, size_t>> errors;
+        for (size_t index = 0; index < m_feeds; ++index)
+            errors.emplace_back(errorAt(index), index);
+        std::ranges::sort(errors);
+        std::vector<size_t> list;
+        for (const auto& [error, index] : errors)
+            list.push_back(index);
+        return list;
     }
 
     size_t worst() const
@@ -227,7 +267,9 @@ bool isHiddenByRounding(const NetworkProof& proof)
 Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t feeds,
     const std::function<Result<Feed>(size_t)>& feed, Measured& measured, const WorkContext& work)
 {
-    QS_TRY(std::vector<ProofSample> samples, proofSamples(measured, feeds, feed));
+    SampleChooser chooser(measured, feeds, feed);
+    QS_TRY(std::vector<ProofSample> samples, chooser.choose());
+    QS_TRY(measured.restored, chooser.restored(pair, before, samples, work));
     for (ProofSample& sample : samples)
         sample.inputs = before.inputs(sample.inputs);
     NetworkProof proof = proveNetwork(pair, samples, work);
@@ -253,7 +295,6 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     if (!pair.quantizedReference && proof.exchanged.empty())
         findFusedSetting(pair, samples, work, proof);
     measured.proof = std::move(proof);
-    measured.restored = restoredOutput(pair, measured.pairs, samples.front().inputs, work);
     return {};
 }
 

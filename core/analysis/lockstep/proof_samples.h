@@ -18,8 +18,8 @@ namespace qs {
 Result<std::vector<ProofSample>> proofSamples(
     const Measured& measured, size_t feeds, const std::function<Result<Feed>(size_t)>& feed);
 
-/// Fills Measured::proof and Measured::restored, on such samples, where all were measured. `before`: what is carried
-/// from sample to sample, before the first one.
+/// Fills Measured::proof, on such samples and the one where lost activations matter most, and Measured::restored, where
+/// all were measured. `before`: what is carried from sample to sample, before the first one.
 Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t feeds,
     const std::function<Result<Feed>(size_t)>& feed, Measured& measured, const WorkContext& work);
 

@@ -56,7 +56,7 @@ struct Measured {
     std::vector<bool> knownPairs, knownOutputs; ///< filled from what earlier runs measured: nothing is left to do
     std::vector<bool> knownFloats; ///< of pairs that are measured: the histogram of x is filled already
     std::optional<NetworkProof> proof; ///< on a few samples of the first shard, where it was asked for
-    std::optional<RestoredOutput> restored; ///< on the first of them, where activations were lost
+    std::optional<RestoredOutput> restored; ///< where activations were lost
     size_t firstSample = 0; ///< number of the first among all
     size_t samples = 0; ///< of this stretch
     size_t allSamples = 0;

@@ -218,6 +218,7 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     out.number<uint8_t>(m.restored.has_value());
     out.number(m.restored ? m.restored->asIsDb : 0.0);
     out.number(m.restored ? m.restored->restoredDb : 0.0);
+    out.number<uint64_t>(m.restored ? m.restored->samples : 0);
     out.number<uint64_t>(m.firstSample);
     out.number<uint64_t>(m.samples);
     out.number<uint64_t>(m.allSamples);
@@ -265,8 +266,9 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     mergeProof(in, floatGraph, whole.proof);
     const bool restored = in.number<uint8_t>() != 0;
     const auto asIs = in.number<double>(), after = in.number<double>();
+    const auto restoredSamples = in.number<uint64_t>();
     if (restored)
-        whole.restored = RestoredOutput { asIs, after };
+        whole.restored = RestoredOutput { asIs, after, restoredSamples };
     const auto first = in.number<uint64_t>(), samples = in.number<uint64_t>(), all = in.number<uint64_t>();
     const size_t end = whole.firstSample + whole.samples;
     if (all != whole.allSamples || first < whole.firstSample || first > end || samples > end - first)

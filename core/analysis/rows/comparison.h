@@ -31,6 +31,7 @@ struct NetworkVerdict {
     bool harmfulConstants = false; ///< they make much of the output's error, or hold nothing any more
     bool lostConstants = false; ///< some are zeros in place of the float model's
     Number errorWithoutThem {}; ///< the output's, over what it is with them, in amplitude, on the proof's samples
+    bool restoredActivations = false; ///< activations that the quantized file lost are put back, which gains little
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
     bool untested = false; ///< it is not known, and not only since rounding hides what else differs
@@ -68,7 +69,7 @@ struct Comparison {
     std::vector<FloatNodeRow> floatNodes; ///< of the quantized model, in node order; not before all samples are done
     std::shared_ptr<const EqualizedValues> equalized; ///< null: no layers are
     std::optional<NetworkVerdict> network; ///< on a few samples, where it was asked for
-    std::optional<RestoredOutput> restored; ///< on the first of them, where activations were lost
+    std::optional<RestoredOutput> restored; ///< where activations were lost
     std::vector<Finding> findings; ///< first = what to say to the user
     std::optional<RemedyTrialNote> trials; ///< where remedies were tried
     bool partial = false; ///< cancelled or still running: fewer samples than asked for

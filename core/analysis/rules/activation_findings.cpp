@@ -96,8 +96,9 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
     f.evidence.push_back(evidence("lowest", low));
     f.evidence.push_back(evidence("highest", high));
     if (c.restored) {
-        f.summary += fmt::format(" On the first sample the output has {:.1f} dB, and {:.1f} dB with every lost "
-                                 "activation put back.",
+        f.summary += fmt::format(" {} output has {:.1f} dB, and {:.1f} dB with every lost activation put back.",
+            c.restored->samples > 0 ? fmt::format("On the {} samples of the largest error the", c.restored->samples)
+                                    : "The",
             c.restored->asIsDb, c.restored->restoredDb);
         f.evidence.push_back(evidence("output_lost_db", c.restored->lostDb(), "dB"));
         if (c.restored->lostDb() > kRuinedDb)

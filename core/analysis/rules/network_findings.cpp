@@ -519,6 +519,7 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     }
     if (proof->withActivations && c.restored && c.restored->matterLittle()
         && proof->withFloatWeights->worstOutput.distance <= kSpoiled) { // which are told of by themselves
+        verdict.restoredActivations = true;
         verdict.distance = *proof->withActivations;
         return verdict;
     }

@@ -254,6 +254,7 @@ Json networkJson(const NetworkVerdict& v, const Graph& graph)
     const auto& apart = v.distance.firstApart;
     json["weights"] = v.rearranged ? "own" : v.storedWeights ? "stored" : "float";
     json["other_constants"] = v.otherConstants ? jsonNumber(*v.otherConstants) : Json(nullptr);
+    json["restored_activations"] = v.restoredActivations;
     json["output"] = graph.value(v.distance.worstOutput.floatValue).name;
     json["output_distance"] = jsonNumber(v.distance.worstOutput.distance);
     json["explained"] = v.distance.explained ? jsonNumber(*v.distance.explained) : Json(nullptr);
