@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/small_model.h"
 #include "tests/views/support/small_session.h"
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/noise_bar.h"
@@ -135,6 +136,8 @@ private slots:
     void samplesGetPictures();
     void theDesktopDecidesOnDark();
     void emptyTextsSayWhy();
+    void emptyTextsCountWhatCannotRun_data();
+    void emptyTextsCountWhatCannotRun();
     void windowsFitIntoTheScreen();
     void namesKeepWhatDiffers();
     void tipsAreWrapped();
@@ -457,6 +460,33 @@ void TestViewParts::menusStayNarrow()
     QVERIFY(menu.toolTipsVisible());
     QCOMPARE(brief->text(), QStringLiteral("Copy\tCtrl+C"));
     QCOMPARE(elsewhere.text().size(), 300); // others show it, too
+}
+
+void TestViewParts::emptyTextsCountWhatCannotRun_data()
+{
+    QTest::addColumn<int>("unknown");
+    QTest::addColumn<int>("behind"); ///< nodes that need what these make
+    QTest::addColumn<QString>("says");
+    QTest::newRow("one alone") << 1 << 0 << "1 node cannot run: ";
+    QTest::newRow("one, and one behind it") << 1 << 1 << "1 node cannot run, so 1 other cannot either: ";
+    QTest::newRow("several") << 2 << 3 << "2 nodes cannot run, so 3 others cannot either: ";
+}
+
+void TestViewParts::emptyTextsCountWhatCannotRun()
+{
+    QFETCH(int, unknown);
+    QFETCH(int, behind);
+    QFETCH(QString, says);
+    SmallModel m("q");
+    m.input("x", { 4 }).node("Neg", { "x" }, { "y0" });
+    for (int i = 0; i < unknown + behind; ++i)
+        m.node(i < unknown ? "Strange" : "Neg", { i < unknown ? "x" : "y" + std::to_string(i) },
+            { "y" + std::to_string(i + 1) }, {}, i < unknown ? "org.example" : "");
+    const Prepared made = m.output("y" + std::to_string(unknown + behind)).finish();
+    Snapshot pair;
+    pair.quantModel = loadedModel(std::shared_ptr<const Model>(made.plan, &made.plan->model()));
+    pair.floatModel = pair.quantModel;
+    QVERIFY2(whyNothingCompared(pair).startsWith(says), qPrintable(whyNothingCompared(pair)));
 }
 
 void TestViewParts::emptyTextsSayWhy()

@@ -8,13 +8,14 @@
 #include "widgets/models/words/error_text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
 namespace {
 
 struct Blocked {
-    size_t nodes = 0;
+    size_t nodes = 0, behind = 0; ///< by themselves, and by what they depend on
     const Issue* first = nullptr;
 };
 
@@ -22,10 +23,12 @@ Blocked blockedNodes(const LoadedModel& model)
 {
     Blocked blocked;
     for (size_t n = 0; n < model.graph().nodes().size(); ++n)
-        if (const auto& reason = model.plan->step(NodeId(n)).blocked) {
-            ++blocked.nodes;
-            blocked.first = blocked.first ? blocked.first : &*reason;
+        if (const auto& step = model.plan->step(NodeId(n)); step.blocked) {
+            ++(step.ownReason ? blocked.nodes : blocked.behind);
+            blocked.first = blocked.first ? blocked.first : &*step.blocked;
         }
+    if (blocked.nodes == 0) // what they depend on is no node
+        std::swap(blocked.nodes, blocked.behind);
     return blocked;
 }
 
@@ -34,7 +37,10 @@ QString blockedNote(const std::optional<LoadedModel>& model)
     const Blocked blocked = model ? blockedNodes(*model) : Blocked {};
     if (!blocked.first)
         return {};
-    return tr("%1 node(s) cannot run, nor what depends on them: ", int(blocked.nodes)).arg(countText(blocked.nodes))
+    const QString behind = blocked.behind == 0
+        ? QString()
+        : tr(", so %1 other(s) cannot either", int(blocked.behind)).arg(countText(blocked.behind));
+    return tr("%1 node(s) cannot run", int(blocked.nodes)).arg(countText(blocked.nodes)) + behind + QStringLiteral(": ")
         + issueHeadline(*blocked.first);
 }
 
