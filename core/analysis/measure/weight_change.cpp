@@ -2,6 +2,7 @@
 #include "core/analysis/measure/weight_change.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -168,6 +169,27 @@ std::optional<WeightChange> ownFactors(std::span<const float> x, std::span<const
     return explains ? std::optional(change) : std::nullopt;
 }
 
+/// Of the elements that are off, how many have which code: those of the float model below zero, and above.
+using CodesOfOff = std::array<std::map<double, size_t>, 2>;
+
+/// The code at which most elements were cut; where they were on both sides, as far from zero on each, that of the side
+/// with more. Nothing where it does not explain all but a few.
+std::optional<WeightChange> cutBy(const CodesOfOff& codes, size_t off, double zero, auto few)
+{
+    using Side = std::pair<double, size_t>;
+    std::array<Side, 2> ends {};
+    for (size_t side = 0; side < codes.size(); ++side)
+        for (const auto& [code, count] : codes[side])
+            if (count > ends[side].second)
+                ends[side] = { code, count };
+    const auto& [below, above] = ends;
+    const bool both = std::fabs(below.first + above.first - 2 * zero) <= 1; // -128 and 127
+    const Side& most = above.second >= below.second ? above : below;
+    if (most.second == 0 || !few(off - most.second - (both ? std::min(above.second, below.second) : 0)))
+        return std::nullopt;
+    return WeightChange { WeightChange::Kind::Cut, most.first };
+}
+
 } // namespace
 
 bool hasSteps(const QuantParams& params) { return isInteger(params.dtype) || dtypeBits(params.dtype) <= 8; }
@@ -183,7 +205,7 @@ std::optional<WeightChange> weightChange(std::span<const float> x, std::span<con
     };
     const auto few = [&](size_t left) { return double(left) <= kLeftShare * double(x.size()); };
     double xx = 0, xy = 0, steps = 0;
-    std::map<double, size_t> codesOfOff; // of elements further away than rounding goes, towards zero
+    CodesOfOff codesOfOff; // of elements further away than rounding goes, towards zero
     size_t off = 0;
     eachElement(x, y, params, grid, [&](double a, double b, double scale, double zero) {
         xx += a * a;
@@ -193,7 +215,7 @@ std::optional<WeightChange> weightChange(std::span<const float> x, std::span<con
             return;
         ++off;
         if (even && a * b >= 0 && std::fabs(a) > std::fabs(b))
-            ++codesOfOff[std::nearbyint(b / scale + zero)];
+            ++codesOfOff[a > 0][std::nearbyint(b / scale + zero)];
     });
     if (few(off) || xx <= 0)
         return std::nullopt;
@@ -218,9 +240,8 @@ std::optional<WeightChange> weightChange(std::span<const float> x, std::span<con
     const std::vector<size_t> indices = scaleIndices(x.size(), params, grid);
     if (const auto axis = fittingAxis(x, y, shape, params, indices, room))
         return WeightChange { WeightChange::Kind::OtherAxis, double(*axis) };
-    const auto end = std::ranges::max_element(codesOfOff, {}, [](const auto& code) { return code.second; });
-    if (end != codesOfOff.end() && few(off - end->second))
-        return WeightChange { WeightChange::Kind::Cut, end->first };
+    if (const auto cut = cutBy(codesOfOff, off, params.zero(0), few))
+        return cut;
     return ownFactors(x, y, params, indices, room);
 }
 

@@ -19,7 +19,7 @@ struct WeightChange {
         Shift, ///< every element is `value` steps beside the float one: a wrong zero point
         Shifts, ///< each block has a shift of its own, by whole steps up to `value`: zero points that are lost or
                 ///< others
-        Cut, ///< elements beyond the code `value` have that code
+        Cut, ///< elements beyond the code `value` have that code, and those beyond its counterpart that one
         OtherAxis, ///< scales that fit along the axis `value`, which is as long as theirs
         Factors, ///< `part` of the channels or blocks have factors of their own, `value` the one furthest from 1:
                  ///< scales that are wrong or others', or weights that were equalized

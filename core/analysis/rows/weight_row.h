@@ -12,6 +12,7 @@
 #include "core/tensor/quant_params.h"
 #include "core/tensor/shape.h"
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,6 +78,19 @@ inline bool isNearlyRounded(const WeightRow& row)
 inline bool isOtherWeight(const WeightRow& row)
 {
     return row.offByMoreThanHalfStep.value_or(0) > kDifferingShare && !isNearlyRounded(row);
+}
+
+/// The bits of a narrower type at whose end the codes of a bias were cut, though it is stored in more; 0: at none.
+inline size_t bitsOfCutBias(const WeightRow& row)
+{
+    constexpr size_t kFewest = 8;
+    if (!row.bias || !row.change || row.change->kind != WeightChange::Kind::Cut || !isInteger(row.params.dtype))
+        return 0;
+    for (size_t bits = kFewest; bits < row.params.bits(); ++bits)
+        if (const double end = std::exp2(double(bits) - 1);
+            row.change->value == end - 1 || row.change->value == -end || row.change->value == 1 - end)
+            return bits;
+    return 0;
 }
 
 /// What Gather reads in blocks has 4 bits in the files that are written here.

@@ -232,6 +232,7 @@ struct BiasFault {
     double share = 0; ///< noise power over the output's
     std::optional<BiasScale> scale;
     bool meant = false; ///< it has the factors of its channels
+    size_t cutBits = 0; ///< of the narrower type at whose end its codes were cut
     bool cut = false, most = false, wrong = false, mismatched = false;
     bool narrow = false; ///< no sums are added to it as it is stored, so its scale may be any
 };
@@ -245,7 +246,8 @@ BiasFault faultOf(const ComparePair& pair, const Comparison& c, const WeightRow&
     fault.share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
     fault.scale = biasScale(pair, row);
     fault.meant = row.equalized;
-    fault.cut = !fault.meant && row.clippedFraction.value_or(0) > 0 && fault.share > kHarmfulCut;
+    fault.cutBits = bitsOfCutBias(row);
+    fault.cut = !fault.meant && (row.clippedFraction.value_or(0) > 0 || fault.cutBits > 0) && fault.share > kHarmfulCut;
     fault.most = !fault.meant && fault.share <= kHarmfulBias && makesMostNoise(c, row);
     const bool coarse = !fault.meant && dtypeBits(row.params.dtype) < kSumBits && fault.share > kHarmfulBits;
     fault.wrong = fault.cut || coarse || fault.most || (!fault.meant && fault.share > kHarmfulBias);
@@ -413,6 +415,18 @@ std::string narrowText(const WeightRow& row)
         row.similarity.sqnrDb ? fmt::format(", which keeps {:.1f} dB", *row.similarity.sqnrDb) : std::string());
 }
 
+/// What was cut of a bias that is stored in more bits than it was given, and what it needs: a sentence.
+std::string cutText(const WeightRow& row, size_t bits)
+{
+    double needed = 0;
+    for (size_t i = 0; i < row.channelAbsMax.size(); ++i)
+        if (const double scale = std::fabs(row.params.scale[std::min(i, row.params.scale.size() - 1)]); scale > 0)
+            needed = std::max(needed, row.channelAbsMax[i] / scale);
+    return fmt::format(" Its codes end at {:.0f}, where those of {} bits do, though {} bits are stored; the float "
+                       "model's bias needs codes up to {:.0f}.",
+        std::fabs(row.change->value), bits, row.params.bits(), needed);
+}
+
 Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
 {
     const WeightRow& row = c.weights[index];
@@ -445,12 +459,16 @@ Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
             percentText(distance));
     if (row.clippedFraction.value_or(0) > 0 && !narrow)
         f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
+    if (fault.cut && fault.cutBits > 0)
+        f.summary += cutText(row, fault.cutBits);
     if (fault.wrong && dtypeBits(row.params.dtype) < kSumBits)
         f.summary
             += fmt::format(" It has {} bits, and the sums that it is added to have {}.", row.params.bits(), kSumBits);
     f.evidence
         = { evidence("noise_over_output", fault.share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
               evidence("scale_distance", distance), evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+    if (fault.cut && fault.cutBits > 0)
+        f.evidence.push_back(evidence("cut_at_code", row.change->value));
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
     return f;
 }

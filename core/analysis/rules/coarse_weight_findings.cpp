@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -199,21 +200,40 @@ Severity severityOf(const WeightRow& row, const Surroundings& around)
                                                                                     : Severity::Note;
 }
 
+/// No weight that products are made with.
+bool isOperand(const WeightRow& row)
+{
+    constexpr std::array<std::string_view, 8> kTypes { "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Concat" };
+    return std::ranges::find(kTypes, row.opType) != kTypes.end();
+}
+
+std::string scaleOf(const WeightRow& row)
+{
+    return isOperand(row) ? fmt::format("The scale of the constant {}, which {} reads,", row.name, row.node)
+                          : "The scale of the weights of " + row.node;
+}
+
+std::string anewText(const WeightRow& row)
+{
+    return fmt::format("Quantize this {} anew, by its own range.", isOperand(row) ? "constant" : "weight");
+}
+
 Finding foreignScale(const Comparison& c, size_t i)
 {
     const WeightRow& row = c.weights[i];
     Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
     f.cause = "scale";
     const bool cut = row.clippedFraction.value_or(0) > 0;
-    f.title = fmt::format("The scale of the weights of {} is too {}", row.node, cut ? "small" : "coarse");
-    f.summary = fmt::format("They keep {:.1f} dB; the scale that their own range asks for would keep {:.1f} dB.",
-        *row.similarity.sqnrDb, *fittingDb(row));
+    f.title = fmt::format("{} is too {}", scaleOf(row), cut ? "small" : "coarse");
+    f.summary = fmt::format("{} {:.1f} dB; the scale that {} own range asks for would keep {:.1f} dB.",
+        isOperand(row) ? "It keeps" : "They keep", *row.similarity.sqnrDb, isOperand(row) ? "its" : "their",
+        *fittingDb(row));
     if (cut)
         f.summary += fmt::format(" {} of the elements are clipped.", percentText(*row.clippedFraction));
     f.evidence
         = { evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("fitting_sqnr_db", *fittingDb(row), "dB"),
               evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
-    f.remedy = "Quantize this weight anew, by its own range.";
+    f.remedy = anewText(row);
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
     f.expectedGainDb = *fittingDb(row) - *row.similarity.sqnrDb;
     return f;
@@ -225,14 +245,14 @@ Finding clippedWeight(const Comparison& c, size_t i, bool dominates)
     Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
     f.severity = dominates ? Severity::Warning : Severity::Note;
     f.cause = "clipped";
-    f.title = "The scale of the weights of " + row.node + " is too small";
+    f.title = scaleOf(row) + " is too small";
     f.summary = fmt::format("{} of the elements are clipped at the ends of the codes: they keep {:.1f} dB, where the "
                             "step alone would leave {:.1f} dB and the scale that their own range asks for {:.1f} dB.",
         percentText(*row.clippedFraction), *row.similarity.sqnrDb, *row.idealSqnrDb, *fittingDb(row));
     f.evidence
         = { evidence("clipped_fraction", *row.clippedFraction), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
               evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"), evidence("fitting_sqnr_db", *fittingDb(row), "dB") };
-    f.remedy = "Quantize this weight anew, by its own range.";
+    f.remedy = anewText(row);
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
     f.expectedGainDb = *fittingDb(row) - *row.similarity.sqnrDb;
     return f;

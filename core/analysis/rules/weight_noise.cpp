@@ -66,12 +66,16 @@ Number inputPower(
     return std::nullopt;
 }
 
+/// The node adds the constant, or takes it away: what that is off by is off behind it.
+bool addsConstant(const std::string& type) { return type == "Add" || type == "Sub"; }
+
 /// A bias shifts its channel as far as it is off. One that was moved on purpose, as correction does it, makes up for
-/// what its weight does.
+/// what its weight does; one whose codes were cut does not.
 double madeByBias(const Node& node, const std::string& type, double power, const WeightRow& bias)
 {
     const bool product = type == "Conv" || type == "ConvTranspose" || type == "Gemm";
-    if (!product || bias.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+    const bool moved = bias.offByMoreThanHalfStep.value_or(0) > kDifferingShare && bitsOfCutBias(bias) == 0;
+    if ((!product && !addsConstant(type)) || moved)
         return 0;
     const double factor = type == "Gemm" ? double(node.attributes.real("beta", 1)) : 1;
     return power * factor * factor;
@@ -93,6 +97,14 @@ Number madeByWeight(
     const double power = *weight.similarity.rmse * *weight.similarity.rmse;
     if (weight.bias)
         return madeByBias(node, type, power, weight);
+    constexpr double kMask = 1000; // what so much is added to may not count
+    if (addsConstant(type))
+        return std::ranges::all_of(weight.channelAbsMax, [](double most) { return most < kMask; }) ? Number(power)
+                                                                                                   : std::nullopt;
+    if (type == "Mul") { // what is multiplied is as large wherever the constant is off
+        const Number input = inputPower(graph, c, rows, weight, reader);
+        return input ? Number(power * *input) : std::nullopt;
+    }
     if (weight.shape.size() < 2)
         return 0.0;
     if (type == "Gather")
@@ -137,16 +149,16 @@ void splitWeightNoise(const ComparePair& pair, Comparison& c)
 {
     const RowOfValue rows(c.activations);
     std::map<NodeId, Number> byFloatNode, byQuantNode;
-    for (const WeightRow& weight : c.weights) {
-        if (!weight.floatValue.valid()) // in a body
-            continue;
-        for (const Reader& reader : readersOf(pair, c, weight)) {
-            const Number made = madeByWeight(pair, c, rows, weight, reader.floatNode);
-            for (Number* sum : { &byFloatNode.try_emplace(reader.floatNode, 0.0).first->second,
-                     &byQuantNode.try_emplace(reader.quantNode, 0.0).first->second })
-                *sum = *sum && made ? Number(**sum + *made) : Number();
-        }
-    }
+    const auto add = [&](const WeightRow& weight, const Reader& reader) {
+        const Number made = madeByWeight(pair, c, rows, weight, reader.floatNode);
+        for (Number* sum : { &byFloatNode.try_emplace(reader.floatNode, 0.0).first->second,
+                 &byQuantNode.try_emplace(reader.quantNode, 0.0).first->second })
+            *sum = *sum && made ? Number(**sum + *made) : Number();
+    };
+    for (const WeightRow& weight : c.weights)
+        if (weight.floatValue.valid()) // else in a body
+            for (const Reader& reader : readersOf(pair, c, weight))
+                add(weight, reader);
     for (ActivationRow& row : c.activations) {
         const auto own = byFloatNode.find(row.floatNode);
         const auto fused = byQuantNode.find(row.quantNode);

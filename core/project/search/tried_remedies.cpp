@@ -525,6 +525,30 @@ private:
     Changes m_given; ///< of several causes, by the finding that has them
 };
 
+/// Gives activations other scales, for which biases are quantized anew.
+bool rewritesBiases(const Remedy& r)
+{
+    return r.kind == RemedyKind::AsymmetricActivations || r.kind == RemedyKind::Recalibrate
+        || r.kind == RemedyKind::Calibrate || r.kind == RemedyKind::UnsignedActivations
+        || r.kind == RemedyKind::ActivationType;
+}
+
+/// A bias that is wrong by itself is mended by what quantizes it anew on the way: that gain is not the other cause's.
+void tellMendedBiases(std::vector<Finding>& found)
+{
+    const auto bias = std::ranges::find_if(found,
+        [](const Finding& f) { return f.rule == Rule::WrongBiasScale && f.measuredGainDb.value_or(0) >= kWorthDb; });
+    if (bias == found.end())
+        return;
+    const std::string which
+        = bias->places.size() > 1 ? fmt::format("{} biases", bias->places.size()) : "the bias of " + bias->node;
+    for (Finding& f : found)
+        if (f.rule != Rule::WrongBiasScale && !f.triedInFile && f.measuredGainDb.value_or(0) > *bias->measuredGainDb
+            && std::ranges::any_of(triedChanges(f), rewritesBiases))
+            f.remedy += fmt::format(
+                " It quantizes {} anew, too, which alone gains {:.1f} dB.", which, *bias->measuredGainDb);
+}
+
 } // namespace
 
 bool canBeTried(const Finding& finding)
@@ -560,6 +584,7 @@ Result<SnapshotPtr> withTriedRemedies(
         QS_CHECK(findings.tryTogether(*snapshot->comparison, std::max(most, kFewestMore)));
     QS_CHECK(findings.judgeCalibration());
     findings.judge();
+    tellMendedBiases(found);
     next->comparison->trials = RemedyTrialNote { trials->tried(), most, trials->inFile() };
     if (hasHalfValues(*snapshot->quantModel))
         next->warnings.push_back("gains of remedies are measured with every float16 value rounded; ONNX Runtime on a "

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
+
+#include <cmath>
+
+/// Constants that lose something beside rounding, and by what: codes that were cut, by a narrower type or by a Clip,
+///.
+namespace {
+
+using namespace qs;
+using namespace qs::test;
+
+constexpr int64_t kRows = 64, kWidth = 8;
+constexpr float kInputScale = 2.f / 255, kWeightScale = 1.f / 127;
+
+FixedData evenData() { return FixedData({ Tensor::of<float>({ kRows, kWidth }, uniform(size_t(kRows * kWidth), 3)) }); }
+
+double part(const ActivationRow& row, const Number& of)
+{
+    const double rmse = row.accumulated.rmse.value_or(0);
+    return of.value_or(-1) / (rmse * rmse);
+}
+
+/// x -> Gemm -> y; the codes of the bias, which is stored in 32 bits, end at `limit`.
+Prepared biased(bool codes, const std::vector<float>& bias, int32_t limit)
+{
+    const std::vector<float> w = uniform(size_t(kWidth * kWidth), 5);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    if (codes) {
+        std::vector<int32_t> stored;
+        const double scale = double(kInputScale) * kWeightScale;
+        for (const float b : bias)
+            stored.push_back(int32_t(std::clamp(std::nearbyint(b / scale), -double(limit), double(limit))));
+        m.qdq<uint8_t>("x", "x_dq", kInputScale, 128);
+        m.weight("w", { kWidth, kWidth }, symmetricCodes(w, { kWeightScale }), { kWeightScale });
+        m.constant("b_quantized", Tensor::of<int32_t>({ kWidth }, stored));
+        m.constant("b_scale", Tensor::scalar(float(scale)));
+        m.node("DequantizeLinear", { "b_quantized", "b_scale" }, { "b" });
+    } else {
+        m.constant("w", Tensor::of<float>({ kWidth, kWidth }, w)).constant("b", Tensor::of<float>({ kWidth }, bias));
+    }
+    return m.node("Gemm", { codes ? "x_dq" : "x", "w", "b" }, { "y" }, { { "transB", int64_t(1) } })
+        .output("y")
+        .finish();
+}
+
+/// x -> Neg -> a -> Add or Mul with the constant g -> y. The range of a is far too wide, that of g ends at `end`.
+Prepared operand(bool codes, const std::string& type, float end)
+{
+    const std::vector<float> g = uniform(size_t(kRows * kWidth), 6, -4, 4);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).node("Neg", { "x" }, { "a" });
+    if (codes) {
+        m.qdq<int8_t>("a", "a_dq", 8.f / 127, 0);
+        m.weight("g", { kRows, kWidth }, symmetricCodes(g, { end / 127 }), { end / 127 });
+    } else {
+        m.constant("g", Tensor::of<float>({ kRows, kWidth }, g));
+    }
+    return m.node(type, { codes ? "a_dq" : "a", "g" }, { "y" }).output("y").finish();
+}
+
+} // namespace
+
+class CutCodesTests : public QObject {
+    Q_OBJECT
+
+private slots:
+    void biases_data()
+    {
+        QTest::addColumn<float>("highest");
+        QTest::addColumn<float>("lowest");
+        QTest::addColumn<int>("limit");
+        QTest::addColumn<QString>("told");
+        QTest::newRow("healthy") << 2.2f << -2.3f << INT32_MAX << QString();
+        QTest::newRow("16 bits, which hold it") << 1.9f << -1.9f << 32767 << QString();
+        QTest::newRow("cut above") << 2.2f << -1.9f << 32767 << "end at 32767, where those of 16 bits do";
+        QTest::newRow("cut below") << 1.9f << -2.2f << 32767 << "end at 32767, where those of 16 bits do";
+        QTest::newRow("cut on both sides") << 2.2f << -2.3f << 32767 << "end at 32767, where those of 16 bits do";
+    }
+    /// Little of the output's power, but nearly all of its noise, which did not come in with the input.
+    void biases()
+    {
+        QFETCH(float, highest);
+        QFETCH(float, lowest);
+        QFETCH(int, limit);
+        QFETCH(QString, told);
+        const std::vector<float> bias { 0.3f, -1.2f, highest, 0.7f, -0.4f, lowest, -0.1f, 0.9f };
+        const Comparison c = compared(biased(false, bias, limit), biased(true, bias, limit), evenData());
+        const Finding* found = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2(bool(found) == !told.isEmpty(), qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QVERIFY2(found->title.ends_with("is clipped"), found->title.c_str());
+        QVERIFY2(QString::fromStdString(found->summary).contains(told), found->summary.c_str());
+        const ActivationRow& row = rowOf(c, "y");
+        QVERIFY2(part(row, row.noise.weights) > 0.9, qPrintable(QString::number(part(row, row.noise.weights))));
+    }
+
+    void operands_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<float>("end");
+        QTest::addColumn<bool>("cut");
+        QTest::newRow("sum, cut") << "Add" << 2.f << true;
+        QTest::newRow("sum, healthy") << "Add" << 4.f << false;
+        QTest::newRow("difference, cut") << "Sub" << 2.f << true;
+        QTest::newRow("product, cut") << "Mul" << 2.f << true;
+        QTest::newRow("product, healthy") << "Mul" << 4.f << false;
+    }
+    /// What a cut constant does is told of it, not of the other operand, though that has a bad range.
+    void operands()
+    {
+        QFETCH(QString, type);
+        QFETCH(float, end);
+        QFETCH(bool, cut);
+        const std::string op = type.toStdString();
+        const Comparison c = compared(operand(false, op, end), operand(true, op, end), evenData());
+        const ActivationRow& row = rowOf(c, "y");
+        QVERIFY2(
+            cut == (part(row, row.noise.weights) > 0.9), qPrintable(QString::number(part(row, row.noise.weights))));
+        const Finding* coarse = findingOf(c, Rule::WeightsTooCoarse);
+        QVERIFY2(bool(coarse) == cut, qPrintable(rulesOf(c)));
+        if (!cut)
+            return;
+        QVERIFY2(coarse->title == "The scale of the constant g, which n_y reads, is too small", coarse->title.c_str());
+        QVERIFY2(!findingOf(c, Rule::Inherited), qPrintable(rulesOf(c)));
+        for (const Finding& f : c.findings) // of the other operand's range
+            for (const EvidenceItem& item : f.evidence)
+                QVERIFY2(item.key != "output_share" || item.number.value_or(0) < 0.1, f.summary.c_str());
+    }
+};
+
+QTEST_GUILESS_MAIN(CutCodesTests)
+#include "cut_codes_test.moc"
