@@ -81,6 +81,7 @@ std::optional<Precision> stepBetween(const std::vector<float>& a, const std::vec
 constexpr double kMostCodeSteps = 255;
 constexpr double kBesideCode = 0.01; ///< of a step: rounding of reals
 constexpr double kHalfAStep = 0.51;
+constexpr size_t kTelling = 6; ///< values that hardly lie on one of all these grids by chance
 
 /// Whether `to` is `from`, rounded to multiples of one step.
 bool isOnGrid(std::span<const float> from, std::span<const float> to)
@@ -94,28 +95,34 @@ bool isOnGrid(std::span<const float> from, std::span<const float> to)
     double least = range;
     for (size_t i = 1; i < values.size(); ++i)
         least = std::min(least, double(values[i]) - values[i - 1]);
-    const double steps = std::nearbyint(range / least);
-    if (!(steps <= kMostCodeSteps))
-        return false;
-    const double step = range / steps;
-    const auto beside = [&](float v) {
-        const double code = (double(v) - values.front()) / step;
-        return std::fabs(code - std::nearbyint(code)) > kBesideCode;
+    const auto fits = [&](double step) {
+        const auto beside = [&](float v) {
+            const double code = (double(v) - values.front()) / step;
+            return std::fabs(code - std::nearbyint(code)) > kBesideCode;
+        };
+        if (std::ranges::any_of(values, beside))
+            return false;
+        size_t strays = 0;
+        for (size_t i = 0; i < to.size(); ++i)
+            strays += std::fabs(double(to[i]) - from[i]) > kHalfAStep * step;
+        return double(strays) <= kStrays * double(to.size());
     };
-    if (std::ranges::any_of(values, beside))
+    if (const double steps = std::nearbyint(range / least); steps <= kMostCodeSteps && fits(range / steps))
+        return true;
+    if (values.size() < kTelling)
         return false;
-    size_t strays = 0;
-    for (size_t i = 0; i < to.size(); ++i)
-        strays += std::fabs(double(to[i]) - from[i]) > kHalfAStep * step;
-    return double(strays) <= kStrays * double(to.size());
+    for (auto steps = double(values.size() - 1); steps <= kMostCodeSteps; ++steps) // no two values are one step apart
+        if (fits(range / steps))
+            return true;
+    return false;
 }
 
-/// The same with a step for all, or one for each index of the first or the last axis.
+/// The same with a step for all, or one for each index of an axis (of recurrent weights, the middle one).
 bool isOnGrid(const std::vector<float>& from, const std::vector<float>& to, const Shape& shape)
 {
     if (isOnGrid(std::span(from), std::span(to)))
         return true;
-    for (const int64_t axis : { int64_t(0), int64_t(shape.size()) - 1 }) {
+    for (int64_t axis = 0; axis < int64_t(shape.size()); ++axis) {
         const ChannelMajor x(from, channelsOf(shape, axis)), y(to, channelsOf(shape, axis));
         bool all = shape.size() > 1;
         for (size_t c = 0; all && c < x.channels(); ++c)

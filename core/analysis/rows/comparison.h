@@ -28,6 +28,9 @@ struct NetworkVerdict {
     /// What the quantized file's constants that are no codes and other ones than the float model's (PrecisionStep)
     /// move the output by, relatively: the files are the same without them, and are called so where that is little.
     Number otherConstants {};
+    /// The same of constants that are the float model's, rounded to codes and stored as reals; where there are no other
+    /// ones beside them.
+    Number roundedConstants {};
     bool harmfulConstants = false; ///< they make much of the output's error, or hold nothing any more
     bool lostConstants = false; ///< some are zeros in place of the float model's
     Number errorWithoutThem {}; ///< the output's, over what it is with them, in amplitude, on the proof's samples

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -443,6 +444,64 @@ void findUnderflow(const ComparePair& pair, const Comparison& c, std::vector<Fin
         if (noise && *noise > kOwnPart * r.distance && before < kOwnPart * *noise && share >= kBelowAtLeast)
             found.push_back(underflowFinding(r, share, *noise, before));
     }
+}
+
+namespace {
+
+constexpr double kLeastOfError = 0.95; ///< in amplitude, without these constants: a tenth of the noise power is theirs
+constexpr double kMostOfError = 0.7; ///< half of it is
+constexpr double kOfEightBits = 0.01; ///< relative: what rounding to 8 bits makes, or less
+constexpr size_t kNamedConstants = 3;
+
+std::string roundedList(const std::vector<const WeightRounding*>& rounded)
+{
+    std::string list;
+    for (size_t i = 0; i < std::min(rounded.size(), kNamedConstants); ++i)
+        list += fmt::format(
+            "{}{} of {} ({:.2g} apart)", i > 0 ? ", " : "", rounded[i]->name, rounded[i]->node, rounded[i]->distance);
+    return rounded.size() > kNamedConstants ? list + fmt::format(" and {} more", rounded.size() - kNamedConstants)
+                                            : list;
+}
+
+} // namespace
+
+void findRoundedConstants(const Comparison& c, std::vector<Finding>& found)
+{
+    if (!c.network || !c.network->roundedConstants || c.network->errorWithoutThem.value_or(1) > kLeastOfError)
+        return;
+    std::vector<const WeightRounding*> rounded;
+    for (const WeightRounding& r : c.network->step.roundings)
+        if (r.onGrid)
+            rounded.push_back(&r);
+    if (rounded.empty())
+        return;
+    std::ranges::stable_sort(rounded, std::greater {}, &WeightRounding::distance);
+    if (rounded.front()->distance < kOfEightBits)
+        return;
+    const double without = *c.network->errorWithoutThem, share = 1 - without * without;
+    const Number db = poorestOutputDb(c);
+    Finding f = makeFinding(Rule::WeightsTooCoarse, rounded.front()->node);
+    f.severity = without < kMostOfError && db && *db < kPoorOutputDb ? Severity::Warning : Severity::Note;
+    f.cause = "rounded_floats";
+    f.node = rounded.front()->node;
+    f.tensor = rounded.front()->name;
+    f.title = rounded.size() == 1
+        ? fmt::format("{} is rounded to codes and stored in floats", f.tensor)
+        : fmt::format("{} constants are rounded to codes and stored in floats", rounded.size());
+    f.summary
+        = fmt::format("No quantizer says so, but the quantized file holds the float model's values rounded to few "
+                      "levels, in floats: {}. They move {} by {:.2g} of its size and make about {} of the noise "
+                      "there, on one sample.",
+            roundedList(rounded), c.network->movedOutput, *c.network->roundedConstants, percentText(share));
+    f.evidence = { evidence("constants", double(rounded.size())),
+        evidence("output_moved", *c.network->roundedConstants), evidence("noise_share", share) };
+    f.rank = std::pow(*c.network->roundedConstants, 2);
+    f.remedy = "Round them to more bits, or store the float model's values there.";
+    for (const WeightRounding* r : rounded)
+        f.together.push_back({ RemedyKind::StoreConstant, r->node, r->name, 0, 0, 0 });
+    f.change = f.together.front();
+    f.together.erase(f.together.begin());
+    found.push_back(std::move(f));
 }
 
 } // namespace qs

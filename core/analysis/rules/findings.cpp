@@ -143,6 +143,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findOutlierChannels(pair, c, found);
     findChannelImbalance(pair, c, found);
     findCoarseWeights(pair, c, found);
+    findRoundedConstants(c, found);
     findWeightsDiffer(pair, c, found);
     findSharedBiases(pair, c, found);
     findWrongBiases(pair, c, found);

@@ -54,6 +54,8 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
 void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Weights that are rounded to codes and stored in floats, where nothing says so.
+void findRoundedConstants(const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Cause of a finding about an activation whose scale the biases behind it contradict.

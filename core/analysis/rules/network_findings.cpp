@@ -524,6 +524,9 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
         return verdict;
     }
     if (proof->withFloatConstants && otherConstants(proof->step).empty()) { // weights on a grid of codes alone
+        verdict.roundedConstants = proof->withFloatWeights->worstOutput.distance;
+        verdict.movedOutput = nameOf(c, proof->withFloatWeights->worstOutput.floatValue);
+        verdict.errorWithoutThem = proof->errorWithout;
         verdict.distance = *proof->withFloatConstants;
         return verdict;
     }

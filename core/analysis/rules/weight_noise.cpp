@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/fill_rows.h"
 
+#include "core/analysis/pairs/weight_elements.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/channel_major.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -119,6 +123,39 @@ Number madeByWeight(
     return power * productsOf(node, type, weight, outputs) * *input * factor * factor;
 }
 
+/// Weights that the file has rounded to codes and stored in floats, as rows of their own.
+std::vector<WeightRow> roundedFloats(const ComparePair& pair, const Comparison& c)
+{
+    std::vector<WeightRow> rows;
+    const Graph& graph = pair.floatPlan->graph();
+    for (const WeightRounding& r : c.network ? c.network->step.roundings : std::vector<WeightRounding>()) {
+        const ValueId value = r.onGrid ? graph.findValue(r.name) : ValueId();
+        const Tensor* weight = value.valid() ? pair.floatPlan->constant(value) : nullptr;
+        if (!weight || graph.value(value).uses.empty() || weight->count() == 0)
+            continue;
+        double power = 0;
+        WeightRow row;
+        for (const float v : toFloats(*weight)) {
+            power += double(v) * v / double(weight->count());
+            row.channelAbsMax
+                = { std::max(row.channelAbsMax.empty() ? 0 : row.channelAbsMax[0], std::fabs(double(v))) };
+        }
+        row.floatValue = value;
+        row.shape = weight->shape();
+        row.similarity.rmse = r.distance * std::sqrt(power);
+        for (const Use& use : graph.value(value).uses) {
+            const auto read = std::ranges::find(c.activations, use.node, &ActivationRow::floatNode);
+            if (read == c.activations.end() || !read->quantNode.valid())
+                continue;
+            row.floatNode = use.node;
+            row.quantNode = read->quantNode;
+            row.channelAxis = outputAxis(graph.node(use.node), value, row.shape, false);
+            rows.push_back(row);
+        }
+    }
+    return rows;
+}
+
 /// Nothing comes in: all that the node reads is exact, or constant, and it does what the float model's does.
 bool readsExact(const ComparePair& pair, const Comparison& c, const RowOfValue& rows, NodeId reader)
 {
@@ -159,6 +196,8 @@ void splitWeightNoise(const ComparePair& pair, Comparison& c)
         if (weight.floatValue.valid()) // else in a body
             for (const Reader& reader : readersOf(pair, c, weight))
                 add(weight, reader);
+    for (const WeightRow& weight : roundedFloats(pair, c))
+        add(weight, { weight.floatNode, weight.quantNode });
     for (ActivationRow& row : c.activations) {
         const auto own = byFloatNode.find(row.floatNode);
         const auto fused = byQuantNode.find(row.quantNode);

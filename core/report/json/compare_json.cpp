@@ -255,6 +255,7 @@ Json networkJson(const NetworkVerdict& v, const Graph& graph)
     json["weights"] = v.rearranged ? "own" : v.storedWeights ? "stored" : "float";
     json["other_constants"] = v.otherConstants ? jsonNumber(*v.otherConstants) : Json(nullptr);
     json["restored_activations"] = v.restoredActivations;
+    json["rounded_constants"] = v.roundedConstants ? jsonNumber(*v.roundedConstants) : Json(nullptr);
     json["output"] = graph.value(v.distance.worstOutput.floatValue).name;
     json["output_distance"] = jsonNumber(v.distance.worstOutput.distance);
     json["explained"] = v.distance.explained ? jsonNumber(*v.distance.explained) : Json(nullptr);

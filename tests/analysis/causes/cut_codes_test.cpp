@@ -5,7 +5,7 @@
 #include <cmath>
 
 /// Constants that lose something beside rounding, and by what: codes that were cut, by a narrower type or by a Clip,
-///.
+/// and floats of few levels.
 namespace {
 
 using namespace qs;
@@ -20,6 +20,12 @@ double part(const ActivationRow& row, const Number& of)
 {
     const double rmse = row.accumulated.rmse.value_or(0);
     return of.value_or(-1) / (rmse * rmse);
+}
+
+const Finding* withCause(const Comparison& c, const std::string& cause)
+{
+    const auto at = std::ranges::find(c.findings, cause, &Finding::cause);
+    return at == c.findings.end() ? nullptr : &*at;
 }
 
 /// x -> Gemm -> y; the codes of the bias, which is stored in 32 bits, end at `limit`.
@@ -59,6 +65,38 @@ Prepared operand(bool codes, const std::string& type, float end)
         m.constant("g", Tensor::of<float>({ kRows, kWidth }, g));
     }
     return m.node(type, { codes ? "a_dq" : "a", "g" }, { "y" }).output("y").finish();
+}
+
+/// `levels` on either side of zero, by one scale or one for each row; 0: as they are.
+std::vector<float> ofFewLevels(std::vector<float> values, int levels, size_t rows)
+{
+    const size_t length = values.size() / rows;
+    for (size_t row = 0; row < rows && levels > 0; ++row) {
+        float most = 0;
+        for (size_t i = row * length; i < (row + 1) * length; ++i)
+            most = std::max(most, std::fabs(values[i]));
+        const float step = most / float(levels);
+        for (size_t i = row * length; i < (row + 1) * length; ++i)
+            values[i] = std::nearbyint(values[i] / step) * step;
+    }
+    return values;
+}
+
+/// x -> GRU -> y, whose weights are floats in both files.
+Prepared recurrent(bool codes, int levels, size_t rows)
+{
+    constexpr int64_t kTimes = 8, kBatch = 8, kSize = 8, kGates = 3 * kSize;
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kTimes, kBatch, kSize });
+    if (codes)
+        m.qdq<uint8_t>("x", "x_dq", kInputScale, 128);
+    m.constant("w",
+        Tensor::of<float>(
+            { 1, kGates, kSize }, ofFewLevels(uniform(size_t(kGates * kSize), 5), codes ? levels : 0, rows)));
+    m.constant("r", Tensor::of<float>({ 1, kGates, kSize }, uniform(size_t(kGates * kSize), 6, -0.3f, 0.3f)));
+    return m.node("GRU", { codes ? "x_dq" : "x", "w", "r" }, { "y" }, { { "hidden_size", kSize } })
+        .output("y")
+        .finish();
 }
 
 } // namespace
@@ -129,6 +167,40 @@ private slots:
         for (const Finding& f : c.findings) // of the other operand's range
             for (const EvidenceItem& item : f.evidence)
                 QVERIFY2(item.key != "output_share" || item.number.value_or(0) < 0.1, f.summary.c_str());
+    }
+
+    void roundedFloats_data()
+    {
+        QTest::addColumn<int>("levels");
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("as they are") << 0 << 1 << false;
+        QTest::newRow("31 levels") << 15 << 1 << true;
+        QTest::newRow("31 levels a row") << 15 << 24 << true;
+        QTest::newRow("255 levels") << 127 << 1 << false;
+    }
+    /// Recurrent weights that stay in floats have no quantizer that would tell of their rounding.
+    void roundedFloats()
+    {
+        QFETCH(int, levels);
+        QFETCH(int, rows);
+        QFETCH(bool, told);
+        CompareOptions options;
+        options.prove = true;
+        const FixedData data({ Tensor::of<float>({ 8, 8, 8 }, uniform(512, 9)) });
+        const Comparison c
+            = compared(recurrent(false, levels, size_t(rows)), recurrent(true, levels, size_t(rows)), data, options);
+        QVERIFY(c.network && c.network->same());
+        const Finding* found = withCause(c, "rounded_floats");
+        QVERIFY2(bool(found) == told, qPrintable(rulesOf(c)));
+        if (levels > 0)
+            QVERIFY2(!rowOf(c, "y").noise.weights, "no estimate of recurrent weights");
+        if (!found)
+            return;
+        QCOMPARE(found->tensor, std::string("w"));
+        QCOMPARE(int(found->change.kind), int(RemedyKind::StoreConstant));
+        const auto share = std::ranges::find(found->evidence, std::string("noise_share"), &EvidenceItem::key);
+        QVERIFY2(share != found->evidence.end() && share->number > 0.5, found->summary.c_str());
     }
 };
 
