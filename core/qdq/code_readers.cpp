@@ -206,4 +206,17 @@ std::vector<OddReturn> oddReturns(
     return std::move(readers.found);
 }
 
+NodeId clipOfCodes(const Graph& graph, const Quantizer& quantizer)
+{
+    ValueId value = quantizer.codes;
+    while (value.valid() && graph.value(value).producer.valid()) {
+        const NodeId maker = graph.value(value).producer;
+        const Node& node = graph.node(maker);
+        if (node.is("Clip"))
+            return maker;
+        value = (node.is("Cast") || node.is("Identity")) && node.hasInput(0) ? node.inputs[0] : ValueId();
+    }
+    return NodeId();
+}
+
 } // namespace qs

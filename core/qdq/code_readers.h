@@ -7,6 +7,9 @@
 
 namespace qs {
 
+/// The Clip that stands right before whoever reads the codes; not valid where there is none.
+NodeId clipOfCodes(const Graph& graph, const Quantizer& quantizer);
+
 /// A node that takes the codes of an activation for other numbers than whoever wrote them.
 struct OddReader {
     NodeId node; ///< DequantizeLinear or an operator on codes

@@ -14,7 +14,7 @@ bool concernsAll(RemedyKind kind)
     return kind != RemedyKind::SetRange && kind != RemedyKind::AsymmetricActivations && kind != RemedyKind::PerChannel
         && kind != RemedyKind::ExcludeNode && kind != RemedyKind::KeepActivations && kind != RemedyKind::FuseGemm
         && kind != RemedyKind::EightBitWeight && kind != RemedyKind::KeepExtremeConstants
-        && kind != RemedyKind::StoreConstant;
+        && kind != RemedyKind::StoreConstant && kind != RemedyKind::OpenClip;
 }
 
 } // namespace

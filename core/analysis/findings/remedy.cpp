@@ -19,10 +19,10 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 20> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+constexpr std::array<std::string_view, 21> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
     "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations", "keep_activations",
     "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize", "fuse_gemm", "calibrate",
-    "activation_type", "smooth_quant", "store_constant", "static_format" };
+    "activation_type", "smooth_quant", "store_constant", "static_format", "open_clip" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -151,6 +151,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     switch (remedy.kind) {
     case RemedyKind::None:
     case RemedyKind::StoreConstant:
+    case RemedyKind::OpenClip:
         break;
     case RemedyKind::Requantize:
         return recomputedCodes(std::move(recipe));

@@ -38,6 +38,7 @@ enum class RemedyKind {
     SmoothQuant, ///< large channels of activations move into the weights that read them, before calibrating anew
     StoreConstant, ///< a constant that is no codes gets the float model's values: of the file, a recipe has them so
     StaticFormat, ///< ranges of activations from data, once
+    OpenClip, ///< a Clip on codes of the file lets these pass
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 
@@ -45,7 +46,7 @@ std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 struct Remedy {
     RemedyKind kind = RemedyKind::None;
     std::string node, tensor; ///< of the float file
-    double low = 0, high = 0; ///< SetRange, AsymmetricActivations; KeepActivations: the bounds
+    double low = 0, high = 0; ///< SetRange, AsymmetricActivations; KeepActivations: the bounds; OpenClip: codes
     int64_t axis = 0; ///< PerChannel, EightBitWeight
     Calibrator calibrator = Calibrator::MinMax; ///< Calibrate
     DType type = DType::UInt8; ///< ActivationType, EightBitWeight of all
@@ -56,7 +57,7 @@ struct Remedy {
     }
 };
 
-/// The recipe with the remedy applied; the same one for None and StoreConstant.
+/// The recipe with the remedy applied; the same one for what only a file has: None, StoreConstant and OpenClip.
 Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatModel);
 Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const GraphDraft& floatModel);
 

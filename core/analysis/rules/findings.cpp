@@ -100,6 +100,20 @@ void nameSiblings(const Comparison& c, std::vector<Finding>& found)
     }
 }
 
+/// Data that a Clip on codes cuts were scaled as those of the calibration.
+void sayClippedInputs(const std::vector<Finding>& found, std::vector<InputRow>& inputs)
+{
+    for (InputRow& input : inputs)
+        if (input.all && input.calibrated && std::ranges::any_of(found, [&](const Finding& f) {
+                return f.rule == Rule::RangeTooSmall && f.cause == "clip" && f.tensor == input.name;
+            })) {
+            input.otherScale = false;
+            input.note
+                = fmt::format("values from {:.4g} to {:.4g}, of which a Clip on its codes leaves {:.4g} to {:.4g}",
+                    input.all->lowest, input.all->highest, input.calibrated->first, input.calibrated->second);
+        }
+}
+
 /// What else is told of a weight whose reader misreads its codes follows from that, and a bias in the scale of what was
 /// written is right.
 void keepOddConstants(std::vector<Finding>& found)
@@ -144,6 +158,8 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findChannelImbalance(pair, c, found);
     findCoarseWeights(pair, c, found);
     findRoundedConstants(c, found);
+    findClippedCodes(pair, c, found);
+    sayClippedInputs(found, c.inputs);
     findWeightsDiffer(pair, c, found);
     findSharedBiases(pair, c, found);
     findWrongBiases(pair, c, found);

@@ -68,6 +68,8 @@ void findForms(const ComparePair& pair, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
 void findSymmetricOnSkewed(const Comparison& c, std::vector<Finding>& found);
 void findRangeVaries(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Codes that a Clip cuts off, though the scale was made for them; in place of what is told of the range.
+void findClippedCodes(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Half of the codes unused everywhere.
 void findReducedRanges(const Comparison& c, std::vector<Finding>& found);
 void findCalibrationSet(const Comparison& c, std::vector<Finding>& found);

@@ -39,6 +39,8 @@ public:
     Status widen(uint32_t quantizer, int64_t axis);
     /// A constant that is no codes gets the values of the float file's.
     Status storeFloat(const std::string& name, const std::string& floatName);
+    /// The Clip on its codes lets these pass. Issue: there is none.
+    Status openClip(uint32_t quantizer, int64_t low, int64_t high);
     /// Takes it out: readers see the float values, cut by the activation that the quantizer replaces.
     Status bypass(uint32_t quantizer);
     /// Whether some quantizer serves the node.

@@ -4,6 +4,7 @@
 #include "core/analysis/pairs/weight_elements.h"
 #include "core/match/graph/canonical.h"
 #include "core/project/search/file_patch.h"
+#include "core/qdq/code_readers.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
@@ -155,6 +156,23 @@ void FilePatch::setCodes(const Quantizer& q, const std::string& name, bool kept)
     for (const Place& place : places(uint32_t(&q - m_pair.quantView->quantizers().data())))
         if (place.codes)
             setInput(m_draft.nodes[place.node.index()], *place.codes, name);
+}
+
+Status FilePatch::openClip(uint32_t index, int64_t low, int64_t high)
+{
+    constexpr size_t kBounds = 1; // input
+    const Quantizer& q = quantizer(index);
+    const NodeId clip = clipOfCodes(m_plan.graph(), q);
+    if (!clip.valid())
+        return refuse(index, "no Clip stands on its codes");
+    const DType type = m_plan.facts().of(m_plan.graph().node(clip).outputs[0]).dtype;
+    const std::string base = nameOf(q.shown()) + "_clip_";
+    for (const bool upper : { false, true }) {
+        const std::string name = base + (upper ? "high" : "low");
+        m_draft.setConstant(name, codeTensor(type, {}, std::vector { int32_t(upper ? high : low) }));
+        setInput(m_draft.nodes[clip.index()], kBounds + size_t(upper), name);
+    }
+    return {};
 }
 
 Status FilePatch::setBias(uint32_t index, const Tensor& value)

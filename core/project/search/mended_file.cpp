@@ -36,6 +36,8 @@ public:
             return r.ofAllWeights() ? allEightBits() : eightBits(r);
         case RemedyKind::StoreConstant:
             return storeConstant(r);
+        case RemedyKind::OpenClip:
+            return openClip(r);
         case RemedyKind::ReduceRange:
             return reduceRanges();
         case RemedyKind::ExcludeNode:
@@ -146,6 +148,14 @@ private:
                 if (rounding.name == r.tensor)
                     return m_patch.storeFloat(rounding.quantizedName, r.tensor);
         return refused(r);
+    }
+
+    Status openClip(const Remedy& r)
+    {
+        if (const WeightRow* row = weight(r))
+            return m_patch.openClip(row->quantizer, int64_t(r.low), int64_t(r.high));
+        const ActivationRow* row = activation(r.tensor);
+        return row ? m_patch.openClip(*row->quantizer, int64_t(r.low), int64_t(r.high)) : Status(refused(r));
     }
 
     Status reduceRanges()

@@ -72,6 +72,8 @@ std::string phraseOf(const Changes& changes)
         return "move the large channels of activations into the weights that read them (SmoothQuant)";
     case RemedyKind::StoreConstant:
         return "store the float model's values of " + places;
+    case RemedyKind::OpenClip:
+        return fmt::format("open the Clip on the codes of {} to {:.0f} … {:.0f}", places, first.low, first.high);
     }
     return {};
 }

@@ -67,6 +67,60 @@ Prepared operand(bool codes, const std::string& type, float end)
     return m.node(type, { codes ? "a_dq" : "a", "g" }, { "y" }).output("y").finish();
 }
 
+struct Bounds {
+    int low = -128, high = 127;
+};
+
+/// x -> Neg -> a0 -> Neg -> a1 -> Neg -> a2 -> Neg -> y (the first Neg may be Abs), whose codes pass a Clip each.
+Prepared chain(bool codes, float scale, const std::vector<Bounds>& clips, bool positive)
+{
+    SmallModel m(codes ? "q" : "f");
+    std::string from = "x";
+    m.input("x", { kRows, kWidth }).constant("s", Tensor::scalar(scale)).constant("z", Tensor::scalar<int8_t>(0));
+    for (size_t i = 0; i < clips.size(); ++i) {
+        const std::string a = "a" + std::to_string(i);
+        m.node(positive ? "Abs" : "Neg", { from }, { a });
+        from = a;
+        if (!codes)
+            continue;
+        m.constant(a + "_low", Tensor::scalar<int8_t>(int8_t(clips[i].low)));
+        m.constant(a + "_high", Tensor::scalar<int8_t>(int8_t(clips[i].high)));
+        m.node("QuantizeLinear", { a, "s", "z" }, { a + "_q" });
+        m.node("Clip", { a + "_q", a + "_low", a + "_high" }, { a + "_c" });
+        from = a + "_dq";
+        m.node("DequantizeLinear", { a + "_c", "s", "z" }, { from });
+    }
+    return m.node("Neg", { from }, { "y" }).output("y").finish();
+}
+
+/// x -> MatMul -> y with codes behind a Clip that are stored, or made by QuantizeLinear.
+Prepared clippedWeight(bool codes, float scale, Bounds stored, Bounds clip, bool made)
+{
+    const std::vector<float> w = uniform(size_t(kWidth * kWidth), 5);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    if (!codes)
+        return m.constant("w", Tensor::of<float>({ kWidth, kWidth }, w))
+            .node("MatMul", { "x", "w" }, { "y" })
+            .output("y")
+            .finish();
+    m.constant("s", Tensor::scalar(scale)).constant("z", Tensor::scalar<int8_t>(0));
+    m.constant("low", Tensor::scalar<int8_t>(int8_t(clip.low)));
+    m.constant("high", Tensor::scalar<int8_t>(int8_t(clip.high)));
+    if (made) {
+        m.constant("w_f", Tensor::of<float>({ kWidth, kWidth }, w));
+        m.node("QuantizeLinear", { "w_f", "s", "z" }, { "w_q" });
+    } else {
+        std::vector<int8_t> all;
+        for (const float v : w)
+            all.push_back(int8_t(std::clamp(int(std::lround(v / scale)), stored.low, stored.high)));
+        m.constant("w_q", Tensor::of<int8_t>({ kWidth, kWidth }, all));
+    }
+    m.node("Clip", { "w_q", "low", "high" }, { "w_c" }).node("DequantizeLinear", { "w_c", "s", "z" }, { "w" });
+    m.qdq<uint8_t>("x", "x_dq", kInputScale, 128).node("MatMul", { "x_dq", "w" }, { "y" });
+    return m.output("y").finish();
+}
+
 /// `levels` on either side of zero, by one scale or one for each row; 0: as they are.
 std::vector<float> ofFewLevels(std::vector<float> values, int levels, size_t rows)
 {
@@ -167,6 +221,83 @@ private slots:
         for (const Finding& f : c.findings) // of the other operand's range
             for (const EvidenceItem& item : f.evidence)
                 QVERIFY2(item.key != "output_share" || item.number.value_or(0) < 0.1, f.summary.c_str());
+    }
+
+    void activationsBehindClips_data()
+    {
+        QTest::addColumn<float>("scale");
+        QTest::addColumn<int>("low");
+        QTest::addColumn<int>("high");
+        QTest::addColumn<int>("others"); // bits of the other tensors' Clips
+        QTest::addColumn<bool>("positive");
+        QTest::addColumn<QString>("told");
+        QTest::newRow("4 bits") << 1.f / 7 << -8 << 7 << 4 << false << QString();
+        QTest::newRow("4 bits, without the lowest") << 1.f / 7 << -7 << 7 << 4 << false << QString();
+        QTest::newRow("7 codes of one sign") << 1.f / 7 << 0 << 7 << 4 << true << QString();
+        QTest::newRow("a scale that is too small") << 1.f / 16 << -8 << 7 << 4 << false << QString();
+        QTest::newRow("fewer bits with a scale of their own") << 1.f << -2 << 1 << 8 << false << QString();
+        QTest::newRow("negative codes cut")
+            << 1.f / 7 << 0 << 7 << 4 << false << "-8 … 7, which 2 other Clips of the file leave";
+        QTest::newRow("fewer than the others")
+            << 1.f / 7 << -4 << 3 << 4 << false << "-8 … 7, which 2 other Clips of the file leave";
+        QTest::newRow("no codes of so many bits") << 1.f / 127 << -128 << 60 << 8 << false << "-128 … 127";
+    }
+    void activationsBehindClips()
+    {
+        QFETCH(float, scale);
+        QFETCH(int, low);
+        QFETCH(int, high);
+        QFETCH(int, others);
+        QFETCH(bool, positive);
+        QFETCH(QString, told);
+        const Bounds usual { -(1 << (others - 1)), (1 << (others - 1)) - 1 };
+        const std::vector<Bounds> clips { { low, high }, usual, usual };
+        const Comparison c
+            = compared(chain(false, scale, clips, positive), chain(true, scale, clips, positive), evenData());
+        const Finding* found = withCause(c, "clip");
+        QVERIFY2(bool(found) == !told.isEmpty(), qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QVERIFY2(found->rule == Rule::RangeTooSmall && found->tensor == "a0", qPrintable(rulesOf(c)));
+        QVERIFY2(QString::fromStdString(found->summary).contains(told), found->summary.c_str());
+        QVERIFY(found->summary.find("n_a0_c") != std::string::npos);
+        QCOMPARE(int(found->change.kind), int(RemedyKind::OpenClip));
+    }
+
+    void weightsBehindClips_data()
+    {
+        QTest::addColumn<float>("scale");
+        QTest::addColumn<int>("stored"); // codes on either side of zero
+        QTest::addColumn<int>("clip");
+        QTest::addColumn<bool>("made");
+        QTest::addColumn<QString>("told");
+        QTest::newRow("8 bits") << 1.f / 127 << 127 << 127 << false << QString();
+        QTest::newRow("4 bits") << 1.f / 7 << 7 << 7 << false << QString();
+        QTest::newRow("5 bits, made of floats") << 1.f / 15 << 0 << 15 << true << QString();
+        QTest::newRow("a scale that is too small") << 1.f / 60 << 15 << 15 << false << QString();
+        QTest::newRow("the same, made of floats") << 1.f / 60 << 0 << 15 << true << QString();
+        QTest::newRow("stored codes cut") << 1.f / 127 << 127 << 15 << false << "leaves the codes -15 … 15";
+        QTest::newRow("a little") << 1.f / 127 << 127 << 100 << false << "leaves the codes -100 … 100";
+        QTest::newRow("made codes cut") << 1.f / 127 << 0 << 100 << true << "leaves the codes -100 … 100";
+    }
+    void weightsBehindClips()
+    {
+        QFETCH(float, scale);
+        QFETCH(int, stored);
+        QFETCH(int, clip);
+        QFETCH(bool, made);
+        QFETCH(QString, told);
+        const Bounds of { -stored, stored }, by { -clip, clip };
+        const Comparison c
+            = compared(clippedWeight(false, scale, of, by, made), clippedWeight(true, scale, of, by, made), evenData());
+        const Finding* found = withCause(c, "clip");
+        QVERIFY2(bool(found) == !told.isEmpty(), qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QVERIFY2(found->rule == Rule::WeightsTooCoarse && found->severity != Severity::Note, qPrintable(rulesOf(c)));
+        QVERIFY2(QString::fromStdString(found->summary).contains(told), found->summary.c_str());
+        QVERIFY2(found->summary.find("the codes -128 … 127") != std::string::npos, found->summary.c_str());
+        QCOMPARE(std::ranges::count(c.findings, Rule::WeightsTooCoarse, &Finding::rule), 1);
     }
 
     void roundedFloats_data()

@@ -135,6 +135,8 @@ QString remedyText(const Remedy& remedy)
         return tr("Move large channels into the weights (SmoothQuant)");
     case RemedyKind::StoreConstant:
         return tr("Store the float model's %1").arg(toQt(remedy.tensor));
+    case RemedyKind::OpenClip:
+        return tr("Open the Clip on the codes of %1").arg(toQt(remedy.tensor));
     case RemedyKind::FuseGemm:
         return tr("Fuse products and sums to Gemm");
     case RemedyKind::Calibrate:

@@ -160,8 +160,8 @@ QString FindingsPanel::editText(const FindingGroup& group) const
     const RecipeEdits& edits = m_session.recipe();
     const SnapshotPtr snapshot = m_session.snapshot();
     const RemedyKind kind = findings[group.members.front()].change.kind;
-    const bool editsSomething
-        = kind != RemedyKind::None && kind != RemedyKind::Requantize && kind != RemedyKind::StoreConstant;
+    const bool editsSomething = kind != RemedyKind::None && kind != RemedyKind::Requantize
+        && kind != RemedyKind::StoreConstant && kind != RemedyKind::OpenClip;
     if (!editsSomething || !edits.editable() || !snapshot->floatModel || !snapshot->floatModel->draft)
         return {};
     const std::vector<Remedy> changes = changesOf(findings, group);
