@@ -61,6 +61,8 @@ PairSums naive(const Values& v, const QuantParams& params)
     return sums;
 }
 
+double naiveNoise(const Values& v, const QuantParams& params) { return naive(v, params).ee / double(v.x.size()); }
+
 /// A row as a comparison with `params` makes it.
 ActivationRow rowOf(const Values& v, const QuantParams& params)
 {
@@ -76,7 +78,9 @@ ActivationRow rowOf(const Values& v, const QuantParams& params)
     row.params = params;
     row.beforeHistogram = histograms.before;
     row.inherited = histograms.inherited;
-    row.signalPower = sums.xx / double(v.x.size());
+    const auto n = double(v.x.size());
+    row.signalPower = sums.xx / n;
+    row.noise = { sums.rounding / n, sums.clipping / n, sums.inherited / n, 0.0 };
     return row;
 }
 
@@ -122,6 +126,57 @@ private slots:
         near(predicted->split.inherited, truth.inherited / n, "inherited");
         QVERIFY(std::fabs(predicted->clippedFraction - double(truth.clipped) / n) < 0.002);
         QVERIFY(std::fabs(*predicted->sqnrDb - 10 * std::log10(truth.xx / truth.ee)) < 0.7);
+    }
+
+    void predictionKeepsWhatCameIn_data()
+    {
+        QTest::addColumn<int>("count"); ///< few: most bins of what came in are of one element
+        QTest::addColumn<double>("shrunk"); ///< the part of a float value that is left
+        QTest::addColumn<double>("spread"); ///< of float values, beside that of what came in
+        for (const int count : { 32, 500, 60001 })
+            for (const double shrunk : { 0.02, 0.1, 0.5 })
+                for (const double spread : { 1.0, 10.0 })
+                    QTest::addRow("%d elements, %g of the value left, %g wide", count, shrunk, spread)
+                        << count << shrunk << spread;
+    }
+
+    /// Most of the values was lost before: no range brings them back.
+    void predictionKeepsWhatCameIn()
+    {
+        QFETCH(int, count);
+        QFETCH(double, shrunk);
+        QFETCH(double, spread);
+        std::mt19937 random(5);
+        std::normal_distribution<float> normal;
+        Values v;
+        for (int i = 0; i < count; ++i) {
+            // heavy tails, so that few elements hold much of the error
+            const float x = normal(random);
+            v.x.push_back(float(spread) * x * std::fabs(x));
+            v.a.push_back(float(shrunk) * v.x.back() + 0.3f * normal(random));
+        }
+        double reach = 0;
+        for (const float a : v.a)
+            reach = std::max(reach, double(std::fabs(a)));
+        for (const double made : { 0.3, 1.0 }) {
+            const ActivationRow row = rowOf(v, paramsFor(-made * reach, made * reach));
+            const double before = 10 * std::log10(*row.signalPower / naiveNoise(v, row.params));
+            for (const double factor : { 0.05, 0.2, 0.5, 1.0, 2.0, 5.0 }) {
+                const QuantParams params = paramsFor(-factor * reach, factor * reach);
+                const double truth = 10 * std::log10(*row.signalPower / naiveNoise(v, params));
+                const auto predicted = predictNoise(row, params);
+                QVERIFY(predicted && predicted->sqnrDb);
+                const QString at = QStringLiteral("from %1 to %2 of the reach: %3 dB for %4, before %5")
+                                       .arg(made)
+                                       .arg(factor)
+                                       .arg(*predicted->sqnrDb)
+                                       .arg(truth)
+                                       .arg(before);
+                QVERIFY2(std::fabs(*predicted->sqnrDb - truth) < (shrunk < 0.3 ? 0.2 : 0.6), qPrintable(at));
+                if (std::fabs(truth - before) > 0.1)
+                    QVERIFY2((*predicted->sqnrDb > before) == (truth > before), qPrintable(at));
+            }
+        }
     }
 
     void binsMergeInAnyOrder()

@@ -41,7 +41,13 @@ public:
     {
     }
 
-    PredictedNoise run()
+    struct Powers {
+        double rounding = 0, clipping = 0, inherited = 0; ///< the last with what the node itself makes
+        double cameIn = 0; ///< of `inherited`, without what goes together with the quantizer's own error
+        double clipped = 0; ///< share
+    };
+
+    Powers run()
     {
         const Histogram& values = m_row.beforeHistogram;
         for (size_t i = 0; i < values.counts().size(); ++i) {
@@ -53,7 +59,8 @@ public:
             const double high = std::min(from + values.binWidth(), values.largest());
             addBin(low, std::max(high, std::nextafter(low, INFINITY)), double(values.counts()[i]));
         }
-        return result(double(values.total()));
+        const auto total = double(values.total());
+        return { m_rounding / total, m_clipping / total, m_inherited / total, m_cameIn / total, m_clipped / total };
     }
 
 private:
@@ -77,40 +84,62 @@ private:
         const InheritedBins::Moments in = m_row.inherited.at((low + high) / 2);
         (clipped ? m_clipping : m_rounding) += count * (own.square + own.mean * in.mean);
         m_inherited += count * (in.square + own.mean * in.mean);
+        m_cameIn += count * in.square;
         m_clipped += clipped ? count : 0;
-    }
-
-    PredictedNoise result(double total) const
-    {
-        PredictedNoise noise;
-        double inherited = m_inherited / total; // with what the node itself makes before its quantizer
-        const auto part = [&](const Number& made) {
-            const double taken = std::clamp(made.value_or(0), 0.0, std::max(0.0, inherited));
-            inherited -= taken;
-            return taken;
-        };
-        const Number kernel = m_row.noise.kernel ? Number(part(m_row.noise.kernel)) : Number();
-        const double weights = part(m_row.noise.weights);
-        noise.split = { m_rounding / total, m_clipping / total, inherited, weights, kernel };
-        noise.clippedFraction = m_clipped / total;
-        const double all = (m_rounding + m_clipping + m_inherited) / total;
-        if (m_row.signalPower && *m_row.signalPower > 0 && all > 0)
-            noise.sqnrDb = 10 * std::log10(*m_row.signalPower / all);
-        return noise;
     }
 
     const ActivationRow& m_row;
     double m_step, m_low, m_high;
-    double m_rounding = 0, m_clipping = 0, m_inherited = 0, m_clipped = 0;
+    double m_rounding = 0, m_clipping = 0, m_inherited = 0, m_cameIn = 0, m_clipped = 0;
 };
+
+bool isPredictable(const QuantParams& params)
+{
+    return params.perTensor() && params.scale[0] > 0 && isInteger(params.dtype);
+}
+
+/// What the node's weights and its kernel make of all that a quantizer does not.
+NoiseSplit splitOf(const ActivationRow& row, const Predictor::Powers& powers)
+{
+    double inherited = powers.inherited;
+    const auto part = [&](const Number& made) {
+        const double taken = std::clamp(made.value_or(0), 0.0, std::max(0.0, inherited));
+        inherited -= taken;
+        return taken;
+    };
+    const Number kernel = row.noise.kernel ? Number(part(row.noise.kernel)) : Number();
+    const double weights = part(row.noise.weights);
+    return { powers.rounding, powers.clipping, inherited, weights, kernel };
+}
+
+/// By how much more came in than the elements tell of which it is known: measured less predicted, with the quantizer
+/// that the row was measured with, and of that the share of what is the same with any other.
+double missedBy(const ActivationRow& row)
+{
+    const NoiseSplit& measured = row.noise;
+    if (!measured.inherited || !isPredictable(row.params))
+        return 0;
+    const Predictor::Powers powers = Predictor(row, row.params).run();
+    const double together = std::fabs(powers.inherited - powers.cameIn);
+    const double share = powers.cameIn > 0 ? powers.cameIn / (powers.cameIn + together) : 0;
+    return share
+        * (*measured.inherited + measured.weights.value_or(0) + measured.kernel.value_or(0) - powers.inherited);
+}
 
 } // namespace
 
 std::optional<PredictedNoise> predictNoise(const ActivationRow& row, const QuantParams& params)
 {
-    if (row.beforeHistogram.empty() || !params.perTensor() || !(params.scale[0] > 0) || !isInteger(params.dtype))
+    if (row.beforeHistogram.empty() || !isPredictable(params))
         return std::nullopt;
-    return Predictor(row, params).run();
+    Predictor::Powers powers = Predictor(row, params).run();
+    const double missed = missedBy(row), known = powers.rounding + powers.clipping + powers.inherited;
+    const double all = known + missed > 0 ? known + missed : known;
+    powers.inherited += all - known;
+    PredictedNoise noise { splitOf(row, powers), powers.clipped, {} };
+    if (row.signalPower && *row.signalPower > 0 && all > 0)
+        noise.sqnrDb = 10 * std::log10(*row.signalPower / all);
+    return noise;
 }
 
 } // namespace qs

@@ -14,8 +14,9 @@ struct PredictedNoise {
 };
 
 /// The noise with `params` (per tensor, integer) in place of the tensor's own quantizer, from the histogram of a(p) and
-/// from what came in with an error: values are taken as evenly spread inside a bin. Empty where the row has no
-/// histogram of a(p), or `params` has no scale.
+/// from what came in with an error: values are taken as evenly spread inside a bin. What came in is known of some
+/// elements only; by as much as they are wrong about what the row's own quantizer was measured with, the prediction is
+/// put right. Empty where the row has no histogram of a(p), or `params` has no scale.
 std::optional<PredictedNoise> predictNoise(const ActivationRow& row, const QuantParams& params);
 
 } // namespace qs

@@ -8,8 +8,8 @@ namespace qs {
 
 namespace {
 
-constexpr double kUnits = 1 << 18; ///< of the range; four ranges squared, sixteen million times, fit 64 bits
-constexpr double kMostUnits = 4 * kUnits;
+constexpr double kUnits = 1 << 16; ///< of the range; 16 ranges squared, sixteen million times, fit 64 bits
+constexpr double kMostUnits = 16 * kUnits;
 constexpr double kToWhole = 0x1.8p52; ///< added and taken away, it rounds a small double
 constexpr double kFirstOutside = 1.0 / 64; ///< of the range: width of the first bin outside
 constexpr double kBinsPerDoubling = 2;

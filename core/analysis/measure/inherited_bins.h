@@ -12,7 +12,7 @@ namespace qs {
 
 /// What came into a quantizer with an error, a(p) - x, by where a(p) lies against the quantizer's range: equal bins
 /// inside, ever wider ones outside. Sums are integers in units of a fraction of the range, so that merging in any order
-/// gives the same. Errors beyond four ranges count as four. Copies share their bins until one of them is changed.
+/// gives the same. Errors beyond 16 ranges count as 16. Copies share their bins until one of them is changed.
 class InheritedBins {
 public:
     static constexpr size_t kInside = 128, kOutside = 32; ///< kOutside on each side
