@@ -83,6 +83,11 @@ std::string excludedNames(const RecipeView& recipe)
 
 } // namespace
 
+bool isAnotherModel(HandOver what, const Recipe& recipe)
+{
+    return (what == HandOver::Qdq || what == HandOver::QOperator) && !isStatic(recipe.format);
+}
+
 void handOver(Session& session, const RecipeView& recipe, HandOver what, const QString& path)
 {
     Order order { what, path.toStdString(), session.snapshot(), session.recipe().recipe(), {} };

@@ -164,7 +164,11 @@ void askForLinksFile(Session& session, QWidget* parent)
 
 void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent)
 {
+    const Recipe& asked = session.recipe().recipe();
     const std::map<HandOver, WrittenKind> kinds {
+        { HandOver::Model,
+            { tr("Export ONNX in the recipe's format"), modelFilter(), QStringLiteral("onnx"),
+                QLatin1Char('_') + toQt(nameIn(kRecipeFormats, asked.format)).replace(u'-', u'_') } },
         { HandOver::Qdq,
             { tr("Export ONNX with Q/DQ pairs"), modelFilter(), QStringLiteral("onnx"), QStringLiteral("_qdq") } },
         { HandOver::QOperator,
@@ -179,7 +183,10 @@ void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, Q
         { HandOver::RecipeJson,
             { tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json"), QStringLiteral("_recipe") } },
     };
-    askToWrite(session, parent, kinds.at(what),
+    WrittenKind kind = kinds.at(what);
+    if (isAnotherModel(what, asked))
+        kind.title += tr(" (another model than the recipe's)");
+    askToWrite(session, parent, kind,
         [&session, &recipe, what](const QString& path) { handOver(session, recipe, what, path); });
 }
 

@@ -191,6 +191,37 @@ void addClosing(QMenu* menu, const WindowParts& parts)
         [window] { window->close(); });
 }
 
+/// What each ONNX file that can be written is, for the recipe as it is.
+QString modelName(HandOver what, const Recipe& recipe)
+{
+    const bool other = isAnotherModel(what, recipe);
+    if (what == HandOver::Qdq)
+        return other ? tr("ONNX with Q/&DQ pairs, another model…") : tr("ONNX with Q/&DQ pairs (most runtimes)…");
+    if (what == HandOver::QOperator)
+        return other ? tr("ONNX with Q&Operators, another model…")
+                     : tr("ONNX with Q&Operators (CPU kernels on codes)…");
+    switch (recipe.format) {
+    case RecipeFormat::Dynamic:
+        return tr("ONN&X as the recipe has it: dynamic ranges…");
+    case RecipeFormat::WeightOnly:
+        return tr("ONN&X as the recipe has it: weights in blocks…");
+    case RecipeFormat::QOperator:
+        return tr("ONN&X as the recipe has it: QOperators…");
+    case RecipeFormat::Qdq:
+        break;
+    }
+    return tr("ONN&X as the recipe has it: Q/DQ pairs…");
+}
+
+void nameModel(QAction& action, HandOver what, const Recipe& recipe)
+{
+    action.setText(modelName(what, recipe));
+    setTip(action,
+        isAnotherModel(what, recipe) ? tr("Not the model whose numbers are shown: this form has ranges of activations "
+                                          "found by calibration")
+                                     : QString());
+}
+
 } // namespace
 
 QMenu* makeExportMenu(const WindowParts& parts)
@@ -200,9 +231,10 @@ QMenu* makeExportMenu(const WindowParts& parts)
         const char* id;
         QString name;
     };
-    const std::array<Form, 5> forms { {
-        { HandOver::Qdq, "export.qdq", tr("ONNX with Q/&DQ pairs (most runtimes)…") },
-        { HandOver::QOperator, "export.qoperator", tr("ONNX with Q&Operators (CPU kernels on codes)…") },
+    const std::array<Form, 6> forms { {
+        { HandOver::Model, "export.model", {} },
+        { HandOver::Qdq, "export.qdq", {} },
+        { HandOver::QOperator, "export.qoperator", {} },
         { HandOver::Script, "export.script", tr("ONNX Runtime &script…") },
         { HandOver::ExcludeList, "export.excludeList", tr("List of &nodes_to_exclude…") },
         { HandOver::RecipeJson, "export.recipe", tr("Recipe as &JSON…") },
@@ -211,10 +243,17 @@ QMenu* makeExportMenu(const WindowParts& parts)
     RecipeView* recipe = &parts.recipe;
     QMainWindow* window = &parts.window;
     auto* menu = new QMenu(tr("Expor&t the quantized model"), window);
-    for (const Form& form : forms)
-        addEntry(menu, QString::fromLatin1(form.id), form.name, {}, window,
+    menu->setToolTipsVisible(true);
+    std::vector<std::pair<QAction*, HandOver>> models;
+    for (const Form& form : forms) {
+        QAction* entry = addEntry(menu, QString::fromLatin1(form.id), form.name, {}, window,
             [session, recipe, window, kind = form.what] { askForHandOver(*session, *recipe, kind, window); });
-    const auto refresh = [menu, session] {
+        if (form.name.isEmpty())
+            models.emplace_back(entry, form.what);
+    }
+    const auto refresh = [menu, session, models] {
+        for (const auto& [entry, what] : models)
+            nameModel(*entry, what, session->recipe().recipe());
         enableMenu(*menu, session->recipe().editable(), tr("There is no recipe: open a float model first"));
     };
     QObject::connect(recipe, &RecipeView::changed, menu, refresh);
