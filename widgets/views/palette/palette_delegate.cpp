@@ -40,6 +40,13 @@ int drawName(QPainter& painter, const QRect& room, const QString& name, const QV
     return int(line.naturalTextWidth()) + 1;
 }
 
+/// An action's name begins with its menu, the last one of the note, and so loses nothing where there is no note.
+bool saysNote(const QString& name, const QString& note)
+{
+    const QString menu = note.section(QStringLiteral(" ▸ "), -1);
+    return !menu.isEmpty() && name.startsWith(menu + QStringLiteral(": "));
+}
+
 } // namespace
 
 QSize PaletteDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const
@@ -72,10 +79,14 @@ void PaletteDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
         room.setRight(room.right() - metrics.horizontalAdvance(shown) - em);
     }
     const QString note = whyNot.isEmpty() ? index.data(PaletteModel::NoteRole).toString() : whyNot;
-    const int noteWidth = std::min(metrics.horizontalAdvance(note), room.width() / (whyNot.isEmpty() ? 3 : 2));
+    int noteWidth = std::min(metrics.horizontalAdvance(note), room.width() / (whyNot.isEmpty() ? 3 : 2));
+    const QString name = index.data().toString();
+    if (whyNot.isEmpty() && saysNote(name, note))
+        noteWidth
+            = std::clamp(room.width() - em - QFontMetrics(boldOf(option.font)).horizontalAdvance(name), 0, noteWidth);
     painter->setPen(whyNot.isEmpty() ? text : muted);
-    const int used = drawName(*painter, room.adjusted(0, 0, -noteWidth - em, 0), index.data().toString(),
-        index.data(PaletteModel::PlacesRole).toList());
+    const int used = drawName(
+        *painter, room.adjusted(0, 0, -noteWidth - em, 0), name, index.data(PaletteModel::PlacesRole).toList());
     painter->setPen(muted);
     const QRect rest = room.adjusted(used + em, 0, 0, 0);
     painter->drawText(
