@@ -84,6 +84,8 @@ private slots:
     void nodeAlone();
     void weightNumbers();
     void parametersOfNegativeScales();
+    void parametersGain_data();
+    void parametersGain();
     void outputsAndAccuracy();
     void samplesAddUp();
     void equalForAnyThreads();
@@ -372,6 +374,47 @@ void NumbersTests::parametersOfNegativeScales()
     QVERIFY(std::abs(*parameterDifferences(a, b).at(0).scaleRatio - 2) < 1e-6);
     b.weights[0].params.scale[1] = 0.03f; // turned round, so the codes stand for other values
     QVERIFY(!parameterDifferences(a, b).at(0).same);
+}
+
+void NumbersTests::parametersGain_data()
+{
+    QTest::addColumn<double>("allA"); ///< SQNR, dB
+    QTest::addColumn<double>("ownA");
+    QTest::addColumn<double>("allB");
+    QTest::addColumn<double>("ownB");
+    QTest::addColumn<double>("gain");
+    const double half = 10 * std::log10(2.0); // of noise of equal parts
+    QTest::newRow("equal") << 20.0 << 20 + half << 20.0 << 20 + half << 0.0;
+    QTest::newRow("nothing was inherited") << 10.0 << 10.0 << 30.0 << 30.0 << 20.0;
+    QTest::newRow("A also inherits more") << 10.0 << 10 + half << 20.0 << 20 + half << 10 * std::log10(5.5);
+    QTest::newRow("what A adds cancels, more than both have") << 7.16 << 6.9 << 19.32 << 35.0 << 12.16;
+    QTest::newRow("the same of B") << 19.32 << 35.0 << 7.16 << 6.9 << -12.16;
+    QTest::newRow("equal quantizers, what B adds cancels") << 10.0 << 9.0 << 10.1 << 9.0 << 0.1;
+    QTest::newRow("equal quantizers, cancelling more in B") << 8.9 << 9.0 << 10.0 << 9.0 << 0.0;
+}
+
+/// B gains no more than its file has less noise.
+void NumbersTests::parametersGain()
+{
+    QFETCH(double, allA);
+    QFETCH(double, ownA);
+    QFETCH(double, allB);
+    QFETCH(double, ownB);
+    QFETCH(double, gain);
+    const auto rowOf = [](double all, double own, float scale) {
+        Comparison c;
+        c.activations.resize(1);
+        c.activations[0].name = "t";
+        c.activations[0].params = { DType::Int8, { scale }, { 0 } };
+        c.activations[0].accumulated.sqnrDb = all;
+        c.activations[0].localSqnrDb = own;
+        return c;
+    };
+    const auto found = parameterDifferences(rowOf(allA, ownA, 0.01f), rowOf(allB, ownB, 0.06f));
+    QCOMPARE(found.size(), size_t(1));
+    const double got = found[0].gainDb;
+    QVERIFY2(std::fabs(got - gain) < 0.15, qPrintable(QString::number(got)));
+    QVERIFY2(std::fabs(got) <= std::max(std::fabs(allB - allA), 1e-6) + 1e-6, qPrintable(QString::number(got)));
 }
 
 void NumbersTests::outputsAndAccuracy()

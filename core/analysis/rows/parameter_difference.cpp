@@ -174,13 +174,25 @@ private:
         ParameterDifference d;
         d.a = parametersOf(a);
         d.b = parametersOf(b);
-        double inherited = INFINITY;
-        for (const ActivationRow* row : { a, b })
-            if (row)
-                inherited = std::min(inherited, std::max(noiseOf(*row) - ownNoiseOf(*row), 0.0));
         const ActivationRow& row = a ? *a : *b;
-        d.gainDb = gain(inherited, a ? ownNoiseOf(*a) : 0, b ? ownNoiseOf(*b) : 0);
+        d.gainDb = a && b ? gainOfBoth(*a, *b)
+            : a           ? gain(inheritedBy(*a), ownNoiseOf(*a), 0)
+                          : gain(inheritedBy(*b), 0, ownNoiseOf(*b));
         add(std::move(d), row.name, row.node, row.opType);
+    }
+
+    static double inheritedBy(const ActivationRow& row) { return std::max(noiseOf(row) - ownNoiseOf(row), 0.0); }
+
+    /// What the quantizers make is known of the float model's values, and need not add up with what came in: where part
+    /// of it cancels, it is less. No file gets more than it has noise.
+    static double gainOfBoth(const ActivationRow& a, const ActivationRow& b)
+    {
+        const bool firstIsBetter = noiseOf(a) < noiseOf(b);
+        const ActivationRow &better = firstIsBetter ? a : b, &worse = firstIsBetter ? b : a;
+        const double all = noiseOf(better), own = ownNoiseOf(better), inherited = inheritedBy(better);
+        const double left = own > all ? all / own : 1; // of what a quantizer makes
+        const double ofWorse = std::min(left * ownNoiseOf(worse), noiseOf(worse) - inherited);
+        return firstIsBetter ? gain(inherited, left * own, ofWorse) : gain(inherited, ofWorse, left * own);
     }
 
     void addWeight(const WeightRow* a, const WeightRow* b)

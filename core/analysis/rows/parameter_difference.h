@@ -26,7 +26,8 @@ struct ParameterDifference {
     bool same = false; ///< equal type, axis and zero points, scales within 1e-6
     Number scaleRatio; ///< largest scale of b over largest of a, by magnitude
     /// What b's quantizer gives at this tensor over a's, dB: the noise that both inherit is taken to be that of the
-    /// better file, to which each adds its own (a constant: at the output of its node).
+    /// better file, to which each adds its own, and never so much that the sum were more than the noise measured in
+    /// that file (a constant: at the output of its node).
     double gainDb = 0;
 };
 std::string_view parameterKindName(ParameterDifference::Kind kind); ///< "activation", "weight", "bias"
