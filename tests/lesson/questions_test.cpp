@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
+#include "core/lesson/check/answer_text.h"
 #include "core/lesson/check/check_lesson.h"
 #include "core/lesson/check/judge.h"
 #include "core/report/json/compare_json.h"
@@ -100,6 +101,8 @@ class LessonQuestionsTest : public QObject {
 private slots:
     void words_data();
     void words();
+    void shownNumbers_data();
+    void shownNumbers();
     void texts_data();
     void texts();
     void recipes_data();
@@ -178,6 +181,37 @@ void LessonQuestionsTest::words()
         QCOMPARE(*number, there.get<double>());
     else
         QCOMPARE(std::get<std::string>(*value), there.get<std::string>());
+}
+
+void LessonQuestionsTest::shownNumbers_data()
+{
+    QTest::addColumn<double>("number");
+    QTest::addColumn<QString>("unit");
+    QTest::addColumn<double>("tolerance");
+    QTest::addColumn<QString>("shown");
+    const auto row = [](double number, const char* unit, double tolerance, const char* shown) {
+        QTest::addRow("%g %s, %g", number, unit, tolerance) << number << QString(unit) << tolerance << QString(shown);
+    };
+    row(8.326012, "dB", 1, "8.3 dB");
+    row(36.04, "dB", 2, "36.0 dB");
+    row(8.326012, "dB", 0.01, "8.326 dB");
+    row(5.125, "bits", 0.05, "5.125 bits");
+    row(25856, "bytes", 150, "25856 bytes");
+    row(25856.4, "bytes", 150, "25856 bytes");
+    row(9.8039216, "mV", 0.1, "9.804 mV");
+    row(0.0098039216, "", 1e-9, "0.00980392");
+    row(-12, "", 0.5, "−12");
+    row(48, "%", 1e-9, "48 %");
+}
+
+/// As many digits as mean something.
+void LessonQuestionsTest::shownNumbers()
+{
+    QFETCH(double, number);
+    QFETCH(QString, unit);
+    QFETCH(double, tolerance);
+    QFETCH(QString, shown);
+    QCOMPARE(QString::fromStdString(withUnit(number, unit.toStdString(), tolerance)), shown);
 }
 
 void LessonQuestionsTest::texts_data()

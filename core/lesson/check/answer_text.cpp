@@ -4,6 +4,7 @@
 #include "core/base/text/one_line.h"
 #include "core/base/text/true_minus.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -44,9 +45,23 @@ Result<size_t> typedChoice(const std::string& text, size_t count)
 
 std::string exactText(double number) { return fmt::format("{}", number + 0.0); }
 
-std::string withUnit(double number, const std::string& unit)
+std::string withUnit(double number, const std::string& unit, double tolerance)
 {
-    return withTrueMinus(fmt::format("{:.6g}", number + 0.0)) + (unit.empty() ? "" : " " + unit);
+    constexpr double kDecibels = 0.1; ///< of this tolerance and more, one digit behind the point says it
+    constexpr double kShare = 25; ///< rounding may take so much less than the tolerance
+    std::string text = fmt::format("{:.6g}", number + 0.0);
+    if (unit == "dB" && tolerance >= kDecibels)
+        text = fmt::format("{:.1f}", number + 0.0);
+    else if (const double digits = std::ceil(std::log10(kShare / tolerance)); digits < 6) {
+        std::string rounded = fmt::format("{:.{}f}", number + 0.0, int(std::max(digits, 0.0)));
+        if (rounded.find('.') != std::string::npos)
+            rounded.erase(rounded.find_last_not_of('0') + 1);
+        if (rounded.ends_with('.'))
+            rounded.pop_back();
+        if (rounded.size() < text.size())
+            text = rounded;
+    }
+    return withTrueMinus(text) + (unit.empty() ? "" : " " + unit);
 }
 
 Result<std::string> answerText(const LessonValue& value)

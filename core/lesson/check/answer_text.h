@@ -16,8 +16,9 @@ Result<size_t> typedChoice(const std::string& text, size_t count);
 
 /// With all its digits, so that reading it gives the same number.
 std::string exactText(double number);
-/// With six digits, for people.
-std::string withUnit(double number, const std::string& unit);
+/// For people: decibels as everywhere with one digit behind the point, others with six digits; fewer where the
+/// tolerance of the answer makes them mean nothing, more where it is narrower.
+std::string withUnit(double number, const std::string& unit, double tolerance);
 /// As somebody types it. Issues: a condition.
 Result<std::string> answerText(const LessonValue& value);
 /// "calibration.method=percentile activation_type=uint8"

@@ -40,8 +40,8 @@ Result<JudgedAnswer> judgeNumber(const LiveStep& step, const std::string& text)
     QS_TRY(const double tolerance, toleranceOf(step, reference));
     JudgedAnswer judged;
     judged.right = std::fabs(given - reference) <= tolerance;
-    judged.reference = withUnit(reference, question.unit);
-    judged.asReference = withUnit(given, question.unit) == judged.reference;
+    judged.reference = withUnit(reference, question.unit, tolerance);
+    judged.asReference = withUnit(given, question.unit, tolerance) == judged.reference;
     if (judged.right)
         return judged;
     judged.why = given > reference ? "too large" : "too small"; // by how much would be the answer
