@@ -33,7 +33,8 @@ struct Opened {
         QFile::remove(to);
         QFile::copy(kExamples + example, to);
     }
-    bool open(const QString& quantized)
+    /// `data`: their name in the folder; empty: as they lie beside the example.
+    bool open(const QString& quantized, const QString& data = {})
     {
         put(QStringLiteral("digits_float.onnx"), QStringLiteral("f.onnx"));
         put(quantized, QStringLiteral("q.onnx"));
@@ -41,6 +42,10 @@ struct Opened {
         inputs.floatPath = folder.filePath(QStringLiteral("f.onnx")).toStdString();
         inputs.quantPath = folder.filePath(QStringLiteral("q.onnx")).toStdString();
         inputs.data.spec = (kExamples + QStringLiteral("digits_samples.npz")).toStdString();
+        if (!data.isEmpty()) {
+            put(QStringLiteral("digits_samples.npz"), data);
+            inputs.data.spec = folder.filePath(data).toStdString();
+        }
         inputs.data.limit = 6;
         session.openInputs(inputs);
         return settled();
@@ -153,6 +158,69 @@ private slots:
         weights.close();
         QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatience);
         QVERIFY(told.front().front().toString().endsWith(QStringLiteral(".data")));
+    }
+
+    void whatIsShownStaysOfOlderFiles_data()
+    {
+        QTest::addColumn<QString>("file"); ///< that is replaced; empty: none is
+        QTest::addColumn<QStringList>("removed");
+        QTest::addColumn<bool>("reload"); ///< which fails
+        QTest::addColumn<bool>("edit"); ///< which runs
+        const QString f = QStringLiteral("f.onnx"), q = QStringLiteral("q.onnx"), d = QStringLiteral("d.npz");
+        QTest::newRow("a broken file, read again") << q << QStringList() << true << false;
+        QTest::newRow("a float file that is gone, an edit") << QString() << QStringList { f } << false << true;
+        QTest::newRow("the same, read again first") << QString() << QStringList { f } << true << true;
+        QTest::newRow("data that are gone, read again") << QString() << QStringList { d } << true << false;
+        QTest::newRow("data that are gone, an edit") << QString() << QStringList { d } << false << true;
+        QTest::newRow("all are, read again, an edit") << QString() << QStringList { d, f } << true << true;
+    }
+
+    /// Numbers that are made of the older files in memory are of them, too.
+    void whatIsShownStaysOfOlderFiles()
+    {
+        QFETCH(QString, file);
+        QFETCH(QStringList, removed);
+        QFETCH(bool, reload);
+        QFETCH(bool, edit);
+        Opened opened;
+        QVERIFY(opened.open(QStringLiteral("digits_qdq_narrow.onnx"), QStringLiteral("d.npz")));
+        ChangedFiles files(opened.session);
+        QVERIFY(files.older().empty());
+        QTest::qWait(1100); // clocks of file systems may be coarse
+        QStringList wanted;
+        if (!file.isEmpty()) {
+            QFile broken(opened.folder.filePath(file));
+            QVERIFY(broken.remove() && broken.open(QIODevice::WriteOnly) && broken.write("no model") > 0);
+            wanted << broken.fileName();
+        }
+        for (const QString& name : removed) {
+            QVERIFY(QFile::remove(opened.folder.filePath(name)));
+            wanted << opened.folder.filePath(name);
+        }
+        wanted.sort();
+        const double before = opened.outputDb();
+        if (reload) {
+            QSignalSpy failed(&opened.session, &Session::failed);
+            opened.session.reload();
+            QTRY_VERIFY_WITH_TIMEOUT(failed.count() > 0 && opened.settled(), kPatience);
+            QCOMPARE(opened.outputDb(), before);
+        }
+        if (edit) {
+            opened.exclude("/pointwise/conv/Conv");
+            QVERIFY(opened.settled() && opened.outputDb() != before);
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(files.older(), wanted, kPatience);
+        if (edit) {
+            opened.session.recipe().stack().undo();
+            QVERIFY(opened.settled());
+            QCOMPARE(files.older(), wanted);
+        }
+        opened.put(QStringLiteral("digits_float.onnx"), QStringLiteral("f.onnx"));
+        opened.put(QStringLiteral("digits_qdq.onnx"), QStringLiteral("q.onnx"));
+        opened.put(QStringLiteral("digits_samples.npz"), QStringLiteral("d.npz"));
+        opened.session.reload();
+        QVERIFY(opened.settled());
+        QVERIFY(files.older().empty());
     }
 
     void changesAreCarriedOver()

@@ -21,15 +21,22 @@ std::optional<FileStamp> stampOf(const QString& path)
     return found ? std::optional(FileStamp(info)) : std::nullopt;
 }
 
+struct ReadFile {
+    std::string path;
+    std::shared_ptr<const void> of; ///< what was read of it
+};
+
 /// Files that are read while they are open.
-std::vector<std::string> pathsOf(const Snapshot& snapshot)
+std::vector<ReadFile> filesReadFor(const Snapshot& snapshot)
 {
-    std::vector<std::string> paths { snapshot.inputs.other.path, snapshot.inputs.data.spec };
+    const auto& other = snapshot.other ? snapshot.other->snapshot->quantFile : std::nullopt;
+    std::vector<ReadFile> read { { snapshot.inputs.other.path, other ? other->model : nullptr },
+        { snapshot.inputs.data.spec, snapshot.data } };
     for (const auto& loaded : { snapshot.floatFile, snapshot.quantFile })
         if (loaded)
             for (const auto& file : filesOf(*loaded->model))
-                paths.push_back(file->path());
-    return paths;
+                read.push_back({ file->path(), loaded->model });
+    return read;
 }
 
 } // namespace
@@ -44,6 +51,7 @@ ChangedFiles::ChangedFiles(Session& session, QObject* parent)
     connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, [this] { m_timer.start(); });
     connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_timer.start(); });
     connect(&session, &Session::snapshotChanged, this, &ChangedFiles::takeFiles);
+    connect(&session, &Session::failed, this, &ChangedFiles::compareAll);
     connect(&session, &Session::workChanged, this, [this] {
         if (m_project != m_session.project())
             watchProject();
@@ -55,24 +63,60 @@ ChangedFiles::ChangedFiles(Session& session, QObject* parent)
 void ChangedFiles::takeFiles()
 {
     const Snapshot& now = *m_session.snapshot();
-    const bool sameModels
-        = m_of && m_of->floatFile == now.floatFile && m_of->quantFile == now.quantFile && m_of->data == now.data;
+    const bool sameModels = m_of && m_of->floatFile == now.floatFile && m_of->quantFile == now.quantFile
+        && m_of->data == now.data && m_of->other == now.other;
     m_of = m_session.snapshot();
     if (sameModels)
         return;
-    m_files.clear();
     if (!m_watcher.files().isEmpty())
         m_watcher.removePaths(m_watcher.files());
     if (!m_watcher.directories().isEmpty())
         m_watcher.removePaths(m_watcher.directories());
-    for (const std::string& name : pathsOf(now)) {
+    std::erase_if(m_files, [](const auto& file) { return file.second.of.expired(); });
+    for (auto& [path, known] : m_files)
+        known.shown = false; // an edit that is undone brings it back
+    for (const auto& [name, of] : filesReadFor(now)) {
         const QString path = QString::fromStdString(name);
-        if (const auto stamp = path.isEmpty() ? std::nullopt : stampOf(path)) {
-            m_files.emplace(path, *stamp);
-            watch(path);
-        }
+        if (path.isEmpty())
+            continue;
+        const auto found = m_files.find(path);
+        if (found != m_files.end() && found->second.of.lock() == of)
+            found->second.shown = true;
+        else if (const auto stamp = stampOf(path))
+            m_files.insert_or_assign(path, Known { *stamp, *stamp, of });
+        else
+            continue;
+        watch(path);
     }
     watchProject();
+    compareAll();
+}
+
+QStringList ChangedFiles::older() const
+{
+    QStringList paths;
+    for (const auto& [path, known] : m_files)
+        if (known.shown && known.older)
+            paths << path;
+    return paths;
+}
+
+void ChangedFiles::compareAll()
+{
+    for (auto& [path, known] : m_files) {
+        const auto now = stampOf(path);
+        known.older = !now || !(*now == known.opened);
+    }
+    tellOlder();
+}
+
+void ChangedFiles::tellOlder()
+{
+    const QStringList now = older();
+    if (now == m_older)
+        return;
+    m_older = now;
+    emit olderChanged();
 }
 
 void ChangedFiles::watchProject()
@@ -111,11 +155,16 @@ void ChangedFiles::look()
         const auto now = stampOf(path);
         if (now && !m_watcher.files().contains(path))
             m_watcher.addPath(path);
-        if (!now || *now == known)
+        if (!now)
             continue;
-        known = *now;
-        emit changed(path);
+        known.older = !(*now == known.opened);
+        if (*now == known.told)
+            continue;
+        known.told = *now;
+        if (known.shown)
+            emit changed(path);
     }
+    tellOlder();
 }
 
 } // namespace qs

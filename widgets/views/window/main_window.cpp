@@ -81,6 +81,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_layouts(new NamedLayouts(*m_layout, memory, *this))
     , m_strip(new HeaderStrip(session, *m_recipe, this))
     , m_centre(new QStackedWidget(this))
+    , m_olderBar(new ErrorBar(this))
     , m_errorBar(new ErrorBar(this))
     , m_recovery(new RecoveryBar(session, this))
     , m_unsaved(
@@ -171,6 +172,7 @@ void MainWindow::buildCentre()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(6);
     column->addWidget(m_recovery);
+    column->addWidget(m_olderBar);
     column->addWidget(m_errorBar);
     column->addWidget(m_centre, 1);
     setCentralWidget(centre);
@@ -191,6 +193,45 @@ void MainWindow::tellOfFile(const Issue& issue)
         m_errorBar->ask(issue, { { tr("Locate…"), locate } });
     else
         m_errorBar->showIssue(issue);
+}
+
+void MainWindow::watchFiles()
+{
+    auto* changes = new ChangedFiles(m_session, this);
+    connect(changes, &ChangedFiles::projectChanged, this, [this](const QString& path) {
+        m_errorBar->ask(badInput("has been saved by another window or program since it was opened; this window has the "
+                                 "older work",
+                            path.toStdString(), "open it again, or save this work under another name"),
+            { { tr("Open again"), [this, path] { openProject(m_session, path); } } });
+    });
+    const auto tell = [this, changes] { tellOlder(changes->older()); };
+    connect(changes, &ChangedFiles::changed, this, tell);
+    connect(changes, &ChangedFiles::olderChanged, this, tell);
+    const auto tellAgain = [this, tell] {
+        if (!m_olderBar->isVisible()) // it was closed
+            tell();
+    };
+    connect(&m_session, &Session::snapshotChanged, changes, tellAgain);
+    connect(&m_session, &Session::failed, changes, tellAgain);
+    connect(&m_session, &Session::cancelled, changes, tellAgain);
+}
+
+/// Until they are read again, whatever else is said.
+void MainWindow::tellOlder(const QStringList& paths)
+{
+    if (paths.isEmpty())
+        return m_olderBar->hide();
+    std::string what;
+    for (const QString& path : paths) {
+        const bool gone = !QFileInfo::exists(path);
+        if (what.empty())
+            what = gone ? "is gone" : "has been written anew since it was opened";
+        else
+            what += "; " + fileName(path.toStdString()).toStdString() + (gone ? " is gone" : " has been written anew");
+    }
+    what += paths.size() > 1 ? "; what is shown is of the older files" : "; what is shown is of the older file";
+    m_olderBar->ask(badInput(what, paths.front().toStdString(), "reload to see what it is now"),
+        { { tr("Reload"), [this] { m_session.reload(); } } });
 }
 
 void MainWindow::connectSession()
@@ -217,18 +258,7 @@ void MainWindow::connectSession()
     });
     connect(&m_session, &Session::notWritten, this, [this] { m_refusedWrite = true; });
     askForUndescribed(m_session, this);
-    auto* changes = new ChangedFiles(m_session, this);
-    connect(changes, &ChangedFiles::projectChanged, this, [this](const QString& path) {
-        m_errorBar->ask(badInput("has been saved by another window or program since it was opened; this window has the "
-                                 "older work",
-                            path.toStdString(), "open it again, or save this work under another name"),
-            { { tr("Open again"), [this, path] { openProject(m_session, path); } } });
-    });
-    connect(changes, &ChangedFiles::changed, this, [this](const QString& path) {
-        m_errorBar->ask(badInput("has been written anew since it was opened; what is shown is of the older file",
-                            path.toStdString(), "reload to see what it is now"),
-            { { tr("Reload"), [this] { m_session.reload(); } } });
-    });
+    watchFiles();
     connect(&m_session, &Session::cancelled, this, [this] { m_status->setText(cancelledText(m_session)); });
     connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
         if (m_memory == WindowMemory::Remembered && m_session.project() == path)

@@ -62,6 +62,7 @@ public:
     Advisor& advisor() const { return *m_advisor; }
     ShownLadder& ladder() const { return *m_ladder; }
     ShownElements& elements() const { return *m_elements; }
+    ErrorBar& olderBar() const { return *m_olderBar; }
     ErrorBar& errorBar() const { return *m_errorBar; }
     UnsavedQuestion& unsaved() const { return *m_unsaved; }
     Tour& tour() const { return *m_tour; }
@@ -91,6 +92,8 @@ private:
     void showSetting(const std::string& path); ///< of the recipe
     void connectSession();
     void tellOfFile(const Issue& issue);
+    void watchFiles();
+    void tellOlder(const QStringList& paths);
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
     void showOther(const Snapshot& now);
     void tellWritten(const QString& text);
@@ -115,6 +118,7 @@ private:
     NamedLayouts* m_layouts;
     HeaderStrip* m_strip;
     QStackedWidget* m_centre;
+    ErrorBar* m_olderBar; ///< that what is shown is of older files
     ErrorBar* m_errorBar;
     RecoveryBar* m_recovery;
     UnsavedQuestion* m_unsaved;
