@@ -143,8 +143,8 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Mend the model's ranges and operators: no single samples are to blame." },
     { Rule::Inherited, "inherited", Severity::Note, "",
         "These tensors only pass on error that came in: their own quantizers are near the ideal. Nothing to do here; "
-        "mend the source.",
-        "Nothing to do here: mend {}." },
+        "look at the source.",
+        "Nothing to do here: look at {}." },
     { Rule::Unmatched, "unmatched", Severity::Note, "",
         "Tensors without a partner in the other file cannot be compared. Fused or renamed nodes are the usual "
         "reason.",
