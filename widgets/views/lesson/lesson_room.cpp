@@ -176,6 +176,9 @@ void LessonRoom::begin(const QString& folder, std::optional<size_t> step)
 void LessonRoom::beginById(const QString& id)
 {
     const auto found = std::ranges::find(m_lessons, id, &LessonEntry::id);
+    if (m_lessons.empty())
+        return m_stage.tell(badInput("the lessons that came with the program are not beside it", {},
+            "open a folder of lessons by Lessons, or install the program with its files"));
     if (found == m_lessons.end())
         return m_stage.tell(badUse("there is no lesson '" + id.left(80).toStdString() + "'", "see the menu Lessons"));
     begin(found->folder);
