@@ -14,6 +14,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSpinBox>
 #include <QSplitter>
 #include <QTableView>
@@ -66,10 +67,10 @@ AdvisorPanel::AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent)
     m_splitter->addWidget(m_curve);
     m_splitter->addWidget(m_found);
     m_curve->setMinimumWidth(fontUnits(fontMetrics(), kLeastCurve));
-    m_splitter->setSizes({ 400, 280, 320 }); // shares: what the widgets wish for would leave no room for numbers
-    m_splitter->setStretchFactor(0, 4);
-    m_splitter->setStretchFactor(1, 3);
-    m_splitter->setStretchFactor(2, 3);
+    for (QTableView* table : { m_ranking, m_found })
+        table->setMinimumWidth(fontUnits(fontMetrics(), kLeastUnit)); // what they wish for leaves no room for numbers
+    m_splitter->installEventFilter(this);
+    connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_sharedByHand = true; });
     auto* content = new QWidget(this);
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
@@ -193,6 +194,7 @@ void AdvisorPanel::refresh()
     m_curve->setVisible(m_shown);
     m_found->setVisible(!m_advisor.found().empty());
     m_splitter->setVisible(any);
+    shareRoom();
     m_hint->setVisible(!any);
     m_hint->setText(running ? tr("Measuring; the jobs panel says how far it is.")
             : possible      ? tr("Measure says what leaving each node in float would buy. Search tries calibrators and "
@@ -239,6 +241,8 @@ bool AdvisorPanel::eventFilter(QObject* watched, QEvent* event)
         fitColumns(*m_ranking, m_sensitivity, { Unit::Gain, Unit::Macs, Unit::Without, Unit::Alone, Unit::Op });
     else if (event->type() == QEvent::Resize && watched == m_found->viewport())
         fitFound();
+    else if (event->type() == QEvent::Resize && watched == m_splitter)
+        shareRoom();
     return Panel::eventFilter(watched, event);
 }
 
@@ -248,16 +252,35 @@ void AdvisorPanel::setFound()
     fitFound();
 }
 
-/// What the recipes are sorted by is seen first.
+/// What tells the recipes apart first is seen first: they are sorted by accuracy, and by the output where that is
+/// equal.
 void AdvisorPanel::fitFound()
 {
     using Found = FoundRecipeModel::Key;
+    const auto& found = m_advisor.found();
     const bool judged = std::ranges::any_of(
-        m_advisor.found(), [](const FoundRecipe& row) { return row.numbers.accuracy.has_value(); });
+        found, [&](const FoundRecipe& row) { return row.numbers.accuracy != found.front().numbers.accuracy; });
     if (judged)
         fitColumns(*m_found, m_foundModel, { Found::Accuracy, Found::Sqnr });
     else
         fitColumns(*m_found, m_foundModel, { Found::Sqnr, Found::Accuracy });
+}
+
+/// The recipes that were found get room for both their numbers, the curve no more than what the ranking leaves of it.
+void AdvisorPanel::shareRoom()
+{
+    if (m_sharedByHand)
+        return;
+    const auto needs = [](const QTableView& table, int columns) {
+        const int number = table.fontMetrics().horizontalAdvance(QStringLiteral("+88.8 dB")) + kAdvicePadding;
+        return fontUnits(table.fontMetrics(), kLeastUnit) + columns * number
+            + table.verticalScrollBar()->sizeHint().width() + 2 * table.frameWidth();
+    };
+    const int all = m_splitter->width();
+    const int found = std::max(needs(*m_found, 2), all * 32 / 100);
+    const int rest = m_found->isHidden() ? all : all - found;
+    const int curve = std::max(m_curve->minimumWidth(), std::min(rest * 41 / 100, rest - needs(*m_ranking, 4)));
+    m_splitter->setSizes({ rest - curve, curve, found });
 }
 
 /// Shows the columns that have room beside the name, those first that say most.

@@ -35,6 +35,7 @@ private:
     static void fitColumns(QTableView& table, const ColumnModel& model, std::initializer_list<ColumnKey> keys);
     void setFound();
     void fitFound();
+    void shareRoom();
     QTableView* makeTable(QAbstractItemModel& model, const QString& name);
     void refresh();
     void refreshCurve();
@@ -56,6 +57,7 @@ private:
     QSpinBox* m_seconds;
     QPushButton *m_measure, *m_search;
     QSplitter* m_splitter;
+    bool m_sharedByHand = false; ///< the user moved a border between the three
     QWidget* m_awaited = nullptr; ///< gets the focus when what was asked for is there
 };
 
