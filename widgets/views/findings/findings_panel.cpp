@@ -206,6 +206,19 @@ void FindingsPanel::show(size_t index)
     selectFinding(m_session.selection(), m_model.findings()[index]);
 }
 
+void FindingsPanel::showFinding(size_t finding)
+{
+    if (m_outdated)
+        rebuild();
+    const auto group = std::ranges::find_if(m_groups,
+        [finding](const FindingGroup& g) { return std::ranges::find(g.members, finding) != g.members.end(); });
+    if (group == m_groups.end() || m_cards.empty())
+        return;
+    goTo(group - m_groups.begin());
+    if (FindingCard* card = m_cards[std::min(size_t(group - m_groups.begin()), m_cards.size() - 1)]) // laid out later
+        QTimer::singleShot(0, card, [this, card] { m_scroll->ensureWidgetVisible(card, 0, 0); });
+}
+
 void FindingsPanel::copyAll() const
 {
     QStringList texts;

@@ -18,6 +18,9 @@ class FindingsPanel : public Panel {
 public:
     explicit FindingsPanel(Session& session, QWidget* parent = nullptr);
 
+    /// Brings the card of a finding of the shown comparison into sight, and gives it the focus.
+    void showFinding(size_t finding);
+
 private:
     void outdate(); ///< the cards; they are made anew in an event of their own, once somebody looks at them
     void rebuildLater();

@@ -242,11 +242,14 @@ PaletteGroupPtr PaletteSources::findings() const
     for (const Finding& finding : snapshot->comparison->findings)
         group->entries.push_back(
             { FuzzyName(findingText(finding.title)), toQt(finding.tensor.empty() ? finding.node : finding.tensor) });
-    group->choose = [snapshot, &session = m_parts.session, show = m_parts.showPanel](size_t entry) {
-        show(QStringLiteral("findings"));
-        if (session.snapshot() == snapshot)
-            selectFinding(session.selection(), snapshot->comparison->findings[entry]);
-    };
+    group->choose
+        = [snapshot, &session = m_parts.session, show = m_parts.showPanel, card = m_parts.showFinding](size_t entry) {
+              show(QStringLiteral("findings"));
+              if (session.snapshot() != snapshot)
+                  return;
+              card(entry);
+              selectFinding(session.selection(), snapshot->comparison->findings[entry]);
+          };
     return group;
 }
 

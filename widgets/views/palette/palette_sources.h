@@ -25,6 +25,7 @@ struct PaletteParts {
     RecipeView& recipe;
     std::vector<std::pair<QString, QString>> panels; ///< name and title
     std::function<void(const QString& panel)> showPanel; ///< and gives it the focus
+    std::function<void(size_t finding)> showFinding; ///< of those that are shown: gives its card the focus
     std::function<void(const std::string& path)> showSetting; ///< of the recipe: gives its field the focus
 };
 

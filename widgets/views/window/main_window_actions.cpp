@@ -5,6 +5,7 @@
 #include "widgets/views/agent/agent_chip.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/header/header_strip.h"
@@ -49,6 +50,7 @@ void MainWindow::buildActions()
     connect(m_strip, &HeaderStrip::searchAsked, this, [this] { m_palette->open(); });
     new PaletteSources(*m_palette,
         { *m_actions, m_session, *m_recipe, std::move(titles), [this](const QString& name) { showPanel(name); },
+            [this](size_t finding) { findChild<FindingsPanel*>()->showFinding(finding); },
             [this](const std::string& path) { showSetting(path); } });
     m_actions->collect();
     connect(m_layouts, &NamedLayouts::menuFilled, m_actions, &ActionRegistry::collect);
