@@ -282,7 +282,7 @@ void TokensPanel::refreshInfo()
     m_worst->setEnabled(look && row && row->worst);
     m_continue->setEnabled(look && !m_continuation.running());
     m_blame->setEnabled(look && request() && !m_found.running());
-    m_number->setSuffix(look ? tr(" of %1").arg(snapshot->data->samples()) : QString());
+    m_number->setSuffix(look ? tr(" (%1 in all)").arg(snapshot->data->samples()) : QString());
     QStringList info;
     if (m_continuation.running())
         info << tr("going on…");
