@@ -2,8 +2,12 @@
 #include "tests/views/support/example_window.h"
 #include "tests/views/support/fake_window.h"
 #include "tests/views/support/program_set_up.h"
+#include "widgets/models/findings/finding_model.h"
 #include "widgets/models/recipe/recipe_fields.h"
+#include "widgets/views/actions/action_registry.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/findings/finding_card.h"
+#include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/palette/palette.h"
 #include "widgets/views/recipe/recipe_form.h"
 #include "widgets/views/theme/style.h"
@@ -11,6 +15,7 @@
 #include <QApplication>
 #include <QLabel>
 #include <QListView>
+#include <QScrollArea>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTableView>
@@ -146,6 +151,62 @@ private slots:
                 QCOMPARE(now.activationType, now.weightType);
                 example.stack().undo();
             }
+    }
+
+    /// What was chosen is what is seen, also far down the list.
+    void thePaletteGoesToFindings()
+    {
+        ExampleWindow example;
+        example.window.resize(1280, 640);
+        QVERIFY(QTest::qWaitForWindowActive(&example.window) && example.ready());
+        const std::vector<Finding> findings = example.session.comparison()->findings;
+        QVERIFY(findings.size() > 2);
+        auto* panel = example.window.findChild<FindingsPanel*>();
+        Palette& palette = example.window.finder();
+        for (const size_t wanted : { findings.size() - 1, size_t(0) }) {
+            const QString title = findingText(findings[wanted].title);
+            palette.open(u'!' + title);
+            QTRY_VERIFY(palette.model().rowCount() > 0 && !palette.model().searching());
+            QCOMPARE(palette.model().index(0).data().toString(), title);
+            QTest::keyClick(palette.field(), Qt::Key_Return);
+            QTRY_VERIFY(qobject_cast<FindingCard*>(QApplication::focusWidget()));
+            const auto* card = static_cast<FindingCard*>(QApplication::focusWidget());
+            QVERIFY2(card->text().contains(title), qPrintable(card->text()));
+            const QWidget* view = panel->findChild<QScrollArea*>()->viewport();
+            QTRY_VERIFY(view->rect().contains(card->mapTo(view, QPoint(1, 1))));
+        }
+    }
+
+    void exportsSayWhatTheyAre_data()
+    {
+        QTest::addColumn<RecipeFormat>("format");
+        QTest::addColumn<QString>("own");
+        QTest::addColumn<bool>("others"); ///< are another model
+        QTest::newRow("Q/DQ pairs") << RecipeFormat::Qdq << QStringLiteral("Q/DQ pairs") << false;
+        QTest::newRow("QOperators") << RecipeFormat::QOperator << QStringLiteral("QOperators") << false;
+        QTest::newRow("dynamic") << RecipeFormat::Dynamic << QStringLiteral("dynamic ranges") << true;
+        QTest::newRow("weight-only") << RecipeFormat::WeightOnly << QStringLiteral("weights in blocks") << true;
+    }
+
+    /// The recipe's own format stands first; another one says that it is another model.
+    void exportsSayWhatTheyAre()
+    {
+        QFETCH(RecipeFormat, format);
+        QFETCH(QString, own);
+        QFETCH(bool, others);
+        ExampleWindow example;
+        QVERIFY(QTest::qWaitForWindowActive(&example.window) && example.ready());
+        example.session.setAutoRun(false);
+        Recipe recipe = example.session.recipe().recipe();
+        recipe.format = format;
+        example.session.recipe().apply(QStringLiteral("Format"), recipe);
+        const auto text = [&](const char* id) {
+            const ActionEntry* entry = example.window.actions().find(QString::fromLatin1(id));
+            return entry ? entry->text() : QString();
+        };
+        QCOMPARE(text("export.model"), QStringLiteral("ONNX as the recipe has it: %1…").arg(own));
+        for (const char* id : { "export.qdq", "export.qoperator" })
+            QCOMPARE(text(id).contains(QStringLiteral("another model")), others);
     }
 
     void thePaletteSaysThatNothingMatches()

@@ -536,6 +536,9 @@ private slots:
         const auto* found = static_cast<const FoundRecipeModel*>(panel->found()->model());
         QTRY_VERIFY(
             !panel->found()->isColumnHidden(found->columnOf(FoundRecipeModel::Key::Accuracy))); // it decides first
+        example.window.resize(1280, 800); // where it is equal, the output decides
+        QTRY_VERIFY(panel->found()->viewport()->width() < 320);
+        QTRY_VERIFY(!panel->found()->isColumnHidden(found->columnOf(FoundRecipeModel::Key::Sqnr)));
         const std::lock_guard lock(g_workMutex); // or the count of what was on the GUI thread would say nothing
         for (const char* what : { "build", "import", "layout", "quantize", "run", "sensitivity" })
             QVERIFY2(g_work.contains(what), what);
