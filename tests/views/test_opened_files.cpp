@@ -109,6 +109,38 @@ private slots:
         QVERIFY(work.answer(QMessageBox::Cancel));
     }
 
+    /// Whatever else is told: the numbers that are shown are of it.
+    void olderFilesStayNamed()
+    {
+        Work work(m_folder->path());
+        Inputs inputs = bothModels();
+        inputs.quantPath = file("older.onnx").toStdString();
+        QVERIFY(writeFileOf(file("older.onnx"), bytesOf(toQt(example("digits_qdq.onnx")))));
+        QVERIFY(work.open(inputs));
+        ErrorBar& bar = work.window.olderBar();
+        auto* headline = bar.findChild<QLabel*>(QStringLiteral("errorHeadline"));
+        QVERIFY(!bar.isVisible());
+        QTest::qWait(1100); // clocks of file systems may be coarse
+        QVERIFY(writeFileOf(file("older.onnx"), "no model"));
+        QTRY_VERIFY(bar.isVisible());
+        QVERIFY2(headline->text().contains(QStringLiteral("older.onnx: has been written anew"))
+                && headline->text().contains(QStringLiteral("what is shown is of the older file")),
+            qPrintable(headline->text()));
+        work.session.reload();
+        QTRY_VERIFY(work.window.errorBar().isVisible());
+        QVERIFY(work.idle());
+        QVERIFY(bar.isVisible());
+        QVERIFY(QFile::remove(file("older.onnx")));
+        work.session.reload();
+        QVERIFY(work.idle());
+        QTRY_VERIFY2(headline->text().contains(QStringLiteral("is gone")), qPrintable(headline->text()));
+        QVERIFY(bar.isVisible());
+        QVERIFY(writeFileOf(file("older.onnx"), bytesOf(toQt(example("digits_qdq.onnx")))));
+        work.session.reload();
+        QVERIFY(work.idle());
+        QTRY_VERIFY(!bar.isVisible());
+    }
+
     void dataThatCannotBeReadAreNotRemembered()
     {
         Work work(m_folder->path());

@@ -7,7 +7,6 @@
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/agent/agent_serving.h"
 #include "widgets/session/details/shown_checks.h"
-#include "widgets/session/files/changed_files.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/open_work.h"
@@ -193,45 +192,6 @@ void MainWindow::tellOfFile(const Issue& issue)
         m_errorBar->ask(issue, { { tr("Locate…"), locate } });
     else
         m_errorBar->showIssue(issue);
-}
-
-void MainWindow::watchFiles()
-{
-    auto* changes = new ChangedFiles(m_session, this);
-    connect(changes, &ChangedFiles::projectChanged, this, [this](const QString& path) {
-        m_errorBar->ask(badInput("has been saved by another window or program since it was opened; this window has the "
-                                 "older work",
-                            path.toStdString(), "open it again, or save this work under another name"),
-            { { tr("Open again"), [this, path] { openProject(m_session, path); } } });
-    });
-    const auto tell = [this, changes] { tellOlder(changes->older()); };
-    connect(changes, &ChangedFiles::changed, this, tell);
-    connect(changes, &ChangedFiles::olderChanged, this, tell);
-    const auto tellAgain = [this, tell] {
-        if (!m_olderBar->isVisible()) // it was closed
-            tell();
-    };
-    connect(&m_session, &Session::snapshotChanged, changes, tellAgain);
-    connect(&m_session, &Session::failed, changes, tellAgain);
-    connect(&m_session, &Session::cancelled, changes, tellAgain);
-}
-
-/// Until they are read again, whatever else is said.
-void MainWindow::tellOlder(const QStringList& paths)
-{
-    if (paths.isEmpty())
-        return m_olderBar->hide();
-    std::string what;
-    for (const QString& path : paths) {
-        const bool gone = !QFileInfo::exists(path);
-        if (what.empty())
-            what = gone ? "is gone" : "has been written anew since it was opened";
-        else
-            what += "; " + fileName(path.toStdString()).toStdString() + (gone ? " is gone" : " has been written anew");
-    }
-    what += paths.size() > 1 ? "; what is shown is of the older files" : "; what is shown is of the older file";
-    m_olderBar->ask(badInput(what, paths.front().toStdString(), "reload to see what it is now"),
-        { { tr("Reload"), [this] { m_session.reload(); } } });
 }
 
 void MainWindow::connectSession()

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window's menus, keys and palette reach, and its views by their names.
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/files/changed_files.h"
+#include "widgets/session/files/projects.h"
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
 #include "widgets/views/agent/agent_chip.h"
@@ -21,6 +24,7 @@
 #include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
 
+#include <QFileInfo>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
@@ -104,6 +108,45 @@ void MainWindow::showSetting(const std::string& path)
     m_layout->raise(QStringLiteral("what-if"));
     if (auto* form = findChild<RecipeForm*>())
         form->goTo(path);
+}
+
+void MainWindow::watchFiles()
+{
+    auto* changes = new ChangedFiles(m_session, this);
+    connect(changes, &ChangedFiles::projectChanged, this, [this](const QString& path) {
+        m_errorBar->ask(badInput("has been saved by another window or program since it was opened; this window has the "
+                                 "older work",
+                            path.toStdString(), "open it again, or save this work under another name"),
+            { { tr("Open again"), [this, path] { openProject(m_session, path); } } });
+    });
+    const auto tell = [this, changes] { tellOlder(changes->older()); };
+    connect(changes, &ChangedFiles::changed, this, tell);
+    connect(changes, &ChangedFiles::olderChanged, this, tell);
+    const auto tellAgain = [this, tell] {
+        if (!m_olderBar->isVisible()) // it was closed
+            tell();
+    };
+    connect(&m_session, &Session::snapshotChanged, changes, tellAgain);
+    connect(&m_session, &Session::failed, changes, tell); // what was written anew may be gone by now
+    connect(&m_session, &Session::cancelled, changes, tellAgain);
+}
+
+/// Until they are read again, whatever else is said.
+void MainWindow::tellOlder(const QStringList& paths)
+{
+    if (paths.isEmpty())
+        return m_olderBar->hide();
+    std::string what;
+    for (const QString& path : paths) {
+        const bool gone = !QFileInfo::exists(path);
+        if (what.empty())
+            what = gone ? "is gone" : "has been written anew since it was opened";
+        else
+            what += "; " + fileName(path.toStdString()).toStdString() + (gone ? " is gone" : " has been written anew");
+    }
+    what += paths.size() > 1 ? "; what is shown is of the older files" : "; what is shown is of the older file";
+    m_olderBar->ask(badInput(what, paths.front().toStdString(), "reload to see what it is now"),
+        { { tr("Reload"), [this] { m_session.reload(); } } });
 }
 
 /// Escape, which nothing else had a use for.
