@@ -201,7 +201,7 @@ private:
         for (;;) {
             const auto& uses = m_graph.value(value).uses;
             const auto own = m_view.ofValue(value);
-            if (own || uses.size() != 1 || !movesElements(m_graph.node(uses[0].node)))
+            if (own || uses.size() != 1 || uses[0].slot != 0 || !movesElements(m_graph.node(uses[0].node)))
                 return own;
             value = m_graph.node(uses[0].node).outputs[0];
         }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace qs {
 
@@ -128,22 +131,35 @@ std::optional<bool> endsAtMeans(const ActivationRow& row, double errors)
     return std::fabs(low - meanLow) <= nearLow && std::fabs(high - meanHigh) <= nearHigh;
 }
 
-/// Another tensor has the same parameters: what is joined has one range for all, which is the widest's.
-bool mayBeShared(const std::vector<ActivationRow>& rows, const ActivationRow& row)
-{
-    return std::ranges::any_of(rows, [&](const ActivationRow& other) {
-        return other.quantizer != row.quantizer && other.params.scale == row.params.scale
-            && other.params.zeroPoint == row.params.zeroPoint && other.params.dtype == row.params.dtype;
-    });
-}
+/// Parameters that several tensors have: what is joined has one range for all, which is the widest's.
+class SharedParameters {
+public:
+    explicit SharedParameters(const std::vector<ActivationRow>& rows)
+    {
+        for (const ActivationRow& row : rows) {
+            const auto [known, isNew] = m_first.try_emplace(keyOf(row), row.quantizer);
+            if (!isNew && known->second != row.quantizer)
+                m_several.insert(keyOf(row));
+        }
+    }
+    bool contains(const ActivationRow& row) const { return m_several.contains(keyOf(row)); }
+
+private:
+    using Key = std::tuple<DType, std::vector<float>, std::vector<int32_t>>;
+    static Key keyOf(const ActivationRow& row) { return { row.params.dtype, row.params.scale, row.params.zeroPoint }; }
+
+    std::map<Key, std::optional<uint32_t>> m_first; ///< the quantizer that was seen first
+    std::set<Key> m_several;
+};
 
 /// Those that can be told, and of these those that end so.
 std::pair<size_t, size_t> countAtMeans(const std::vector<ActivationRow>& rows, double errors)
 {
     size_t told = 0, ends = 0;
+    const SharedParameters shared(rows);
     for (const ActivationRow& row : rows)
         if (const auto fits = row.repeatsQuantizer ? std::nullopt : endsAtMeans(row, errors);
-            fits && !mayBeShared(rows, row)) {
+            fits && !shared.contains(row)) {
             ++told;
             ends += *fits;
         }

@@ -71,7 +71,7 @@ bool isLastAxis(const Plan& plan, ValueId value, int64_t axis)
 
 bool isOrdered(const Plan& plan, const Node& node)
 {
-    return node.is("TopK") && isLastAxis(plan, node.inputs[0], node.attributes.integer("axis", -1));
+    return node.is("TopK") && node.hasInput(0) && isLastAxis(plan, node.inputs[0], node.attributes.integer("axis", -1));
 }
 
 /// The largest of a row, one behind the other, whatever class they are of: TopK's values, or what its indices pick.
@@ -85,7 +85,7 @@ bool holdsOrdered(const Plan& plan, ValueId value)
         const Node& node = graph.node(graph.value(value).producer);
         if (isOrdered(plan, node))
             return true;
-        if ((node.is("GatherElements") || node.is("Gather")) && node.hasInput(1)
+        if ((node.is("GatherElements") || node.is("Gather")) && node.hasInput(0) && node.hasInput(1)
             && isLastAxis(plan, node.inputs[0], node.attributes.integer("axis", 0))) {
             const ComputedValue index = computedValue(plan, node.inputs[1]);
             if (index.node && isOrdered(plan, *index.node))
@@ -114,7 +114,7 @@ bool isProbability(const Plan& plan, ValueId value, int depth = 0)
             [&](ValueId input) { return input.valid() && isProbability(plan, input, depth + 1); });
     };
     if (c.node->is("Sub"))
-        return !computedValue(plan, c.node->inputs[0]).node && all(1);
+        return c.node->hasInput(0) && !computedValue(plan, c.node->inputs[0]).node && all(1);
     if (c.node->is("Mul") || c.node->is("Concat"))
         return all(0);
     return c.node->is("Sigmoid") || c.node->is("HardSigmoid") || c.node->is("Softmax");
