@@ -76,7 +76,7 @@ struct GridNumbers {
 };
 /// Relative errors that x and y may have beside that of the codes: of the type that all of x, or all scales, are of,
 /// where that is float16 or bfloat16. The codes may have been made of weights that were not rounded to it, or the other
-/// way about. Else 0.
+/// way about. Else that of float32.
 double roomOfTypes(std::span<const float> x, const QuantParams& params);
 /// `room`: see roomOfTypes().
 GridNumbers againstGrid(std::span<const float> x, std::span<const float> y, const QuantParams& params,

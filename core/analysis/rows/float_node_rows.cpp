@@ -99,8 +99,12 @@ public:
         // ONNX Runtime multiplies codes into floats, but convolves codes into codes alone.
         if (node.is("MatMul") || node.is("Gemm"))
             return unfused(node);
+        // It moves the quantizer of a product through what stands before it, and has no others on codes for that.
+        const auto meetsQuantizer = [&](ValueId out) {
+            return multiplies(node.opType) && out == node.outputs[0] && m_qdq.meetsQuantizer(id);
+        };
         for (const ValueId out : node.outputs)
-            if (out.valid() && isRead(out) && !getsCodes(out) && !(out == node.outputs[0] && m_qdq.meetsQuantizer(id)))
+            if (out.valid() && isRead(out) && !getsCodes(out) && !meetsQuantizer(out))
                 return ruled ? outputLacking(out) : noRule(node);
         return unfused(node);
     }

@@ -191,7 +191,8 @@ private:
         const ActivationRow &better = firstIsBetter ? a : b, &worse = firstIsBetter ? b : a;
         const double all = noiseOf(better), own = ownNoiseOf(better), inherited = inheritedBy(better);
         const double left = own > all ? all / own : 1; // of what a quantizer makes
-        const double ofWorse = std::min(left * ownNoiseOf(worse), noiseOf(worse) - inherited);
+        const double most = std::max(noiseOf(worse) - inherited, left * own); // equal rows differ by nothing
+        const double ofWorse = std::min(left * ownNoiseOf(worse), most);
         return firstIsBetter ? gain(inherited, left * own, ofWorse) : gain(inherited, ofWorse, left * own);
     }
 

@@ -131,6 +131,15 @@ void keepOddConstants(std::vector<Finding>& found)
     });
 }
 
+/// Where inputs or outputs are exchanged, pairs of weights and ranges are wrong, not these.
+void dropExchanged(const Comparison& c, std::vector<Finding>& found)
+{
+    if (c.network && !c.network->exchanged.empty())
+        std::erase_if(found, [](const Finding& f) {
+            return f.rule == Rule::WeightsDiffer || f.rule == Rule::WrongBiasScale || f.rule == Rule::InputMismatch;
+        });
+}
+
 } // namespace
 
 void fillFindings(const ComparePair& pair, Comparison& c)
@@ -182,10 +191,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     else
         findNothingQuantized(pair, c, found);
     findUnmatched(pair, found);
-    if (c.network && !c.network->exchanged.empty()) // pairs of weights and ranges are wrong then, not these
-        std::erase_if(found, [](const Finding& f) {
-            return f.rule == Rule::WeightsDiffer || f.rule == Rule::WrongBiasScale || f.rule == Rule::InputMismatch;
-        });
+    dropExchanged(c, found);
     keepOddConstants(found);
     nameSiblings(c, found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {

@@ -2,6 +2,7 @@
 #include "core/project/search/tried_remedies.h"
 
 #include "core/base/issue_text.h"
+#include "core/project/search/change_kinds.h"
 #include "core/project/search/remedy_search.h"
 #include "core/project/search/remedy_sentence.h"
 #include "core/quant/recipe/recipe.h"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace qs {
@@ -46,23 +46,6 @@ bool isOfStored(const Finding& f)
 
 /// Costs nothing in the run that measures: kernels on whole numbers alone compute something else.
 bool isForKernels(const Finding& f) { return f.rule == Rule::WrongBiasScale && f.cause == "own_scale"; }
-
-/// Of how activations are quantized, and of nothing else.
-bool ofActivationsAlone(const Changes& changes)
-{
-    constexpr std::array kKinds { RemedyKind::Recalibrate, RemedyKind::SetRange, RemedyKind::Calibrate,
-        RemedyKind::UnsignedActivations, RemedyKind::AsymmetricActivations, RemedyKind::KeepActivations,
-        RemedyKind::ActivationType, RemedyKind::DynamicFormat, RemedyKind::StaticFormat };
-    return std::ranges::all_of(
-        changes, [&](const Remedy& r) { return std::ranges::find(kKinds, r.kind) != kKinds.end(); });
-}
-
-bool ofWeightsAlone(const Changes& changes)
-{
-    constexpr std::array kKinds { RemedyKind::PerChannel, RemedyKind::EightBitWeight, RemedyKind::ReduceRange };
-    return std::ranges::all_of(
-        changes, [&](const Remedy& r) { return std::ranges::find(kKinds, r.kind) != kKinds.end(); });
-}
 
 /// The cause stays: it lies in a weight, and ranges alone change, or the other way round.
 bool leavesCause(const Finding& f, const Changes& changes)
@@ -211,13 +194,6 @@ void setChanges(Finding& f, const Changes& changes)
     f.remedy = remedySentence(changes);
 }
 
-/// Finds ranges anew beside what it does to weights.
-bool recalibratesToo(const Changes& changes)
-{
-    return std::ranges::any_of(
-        changes, [](const Remedy& r) { return r.kind == RemedyKind::Equalize || r.kind == RemedyKind::SmoothQuant; });
-}
-
 /// It is said, and not offered.
 void keepAsAdvice(Finding& f)
 {
@@ -258,19 +234,7 @@ void quantizeAnew(Finding& f)
     f.remedy = "Quantize the float model anew, as this file was. " + f.remedy;
 }
 
-bool ofAllRanges(const Changes& changes)
-{
-    const RemedyKind kind = changes.front().kind;
-    return changes.size() == 1 && (kind == RemedyKind::Recalibrate || kind == RemedyKind::Calibrate);
-}
-
 bool ofRange(const Finding& f) { return f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge; }
-
-/// What one node gains in float it may gain in a healthy file, too: that mends no cause in another place.
-bool leavesOneNode(const Changes& changes)
-{
-    return changes.size() == 1 && changes.front().kind == RemedyKind::ExcludeNode;
-}
 
 /// What is stored wrong is mended by itself where that helps, whatever gains more beside it.
 bool keepsOwn(const Finding& f, size_t more) { return more > 0 && isOfStored(f) && f.measuredGainDb && helps(f); }

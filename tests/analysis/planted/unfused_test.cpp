@@ -92,6 +92,26 @@ private slots:
         QCOMPARE(row->reason.cause, FloatCause::Unfused);
         QVERIFY2(row->reason.text.find(why.toStdString()) != std::string::npos, row->reason.text.c_str());
     }
+
+    /// A quantizer behind what moves its result makes no operator on codes of one that has none.
+    void withoutKernel()
+    {
+        const auto network = [](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { 4, 8 });
+            if (codes)
+                m.qdq<uint8_t>("x", "x_dq", 0.03f, 128);
+            m.node("Erf", { codes ? "x_dq" : "x" }, { "e" }).node("Transpose", { "e" }, { codes ? "t" : "y" });
+            if (codes)
+                m.qdq<uint8_t>("t", "y", 0.01f, 128);
+            return m.output("y").finish();
+        };
+        const FixedData data({ Tensor::of<float>({ 4, 8 }, uniform(32, 4)) });
+        const Comparison c = compared(network(false), network(true), data);
+        const FloatNodeRow* row = whyFloat(c, "n_e");
+        QVERIFY(row);
+        QVERIFY2(row->reason.text.find("do not quantize Erf") != std::string::npos, row->reason.text.c_str());
+    }
 };
 
 QTEST_GUILESS_MAIN(UnfusedTests)
