@@ -13,7 +13,9 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 /// Codes that are not used. Activations that use one half of them all over the file, as PyTorch's quantizers with
 /// reduce_range leave them: quint8 from 0 to 127 (torch.ao.quantization, the default of get_default_qconfig("x86") and
@@ -135,7 +137,8 @@ struct CodeClip {
     CodeRange bitsFor(const CodeRange& codes) const
     {
         CodeRange range { isSigned(type) ? -1 : 0, isSigned(type) ? 0 : 1 };
-        while (range.low > codes.low || range.high < codes.high)
+        const int64_t most = codeRange(type)->high; // what is stored in another type may lie beyond
+        while ((range.low > codes.low || range.high < codes.high) && range.high < most)
             range = { 2 * range.low, 2 * range.high + 1 };
         return range;
     }
@@ -147,22 +150,50 @@ struct UsualCodes {
     size_t count = 0;
 };
 
-std::optional<UsualCodes> usualCodes(const ComparePair& pair, QuantRole role, const CodeClip& clip)
-{
-    std::map<std::pair<int64_t, int64_t>, size_t> counts;
-    size_t all = 0;
-    for (const Quantizer& q : pair.quantView->quantizers()) {
-        const auto other = q.role == role ? CodeClip::of(pair, q) : std::nullopt;
-        if (!other || other->node == clip.node || other->type != clip.type)
-            continue;
-        ++all;
-        ++counts[{ other->kept.low, other->kept.high }];
+/// The Clips on codes of a file.
+class CodeClips {
+public:
+    explicit CodeClips(const ComparePair& pair)
+    {
+        for (const Quantizer& q : pair.quantView->quantizers()) {
+            m_clips.push_back(CodeClip::of(pair, q));
+            if (const auto& clip = m_clips.back())
+                count(q.role, *clip);
+        }
     }
-    for (const auto& [range, count] : counts)
-        if (2 * count > all)
-            return UsualCodes { { range.first, range.second }, count };
-    return std::nullopt;
-}
+    const std::optional<CodeClip>& of(uint32_t quantizer) const { return m_clips[quantizer]; }
+
+    /// What most others of that role and type leave, those of the same node left out.
+    std::optional<UsualCodes> usual(QuantRole role, const CodeClip& clip) const
+    {
+        const auto counts = m_counts.find({ role, clip.type });
+        if (counts == m_counts.end())
+            return std::nullopt;
+        const auto same = m_ofNode.find({ role, clip.type, clip.node });
+        const size_t own = same == m_ofNode.end() ? 0 : same->second;
+        size_t all = 0;
+        for (const auto& [range, count] : counts->second)
+            all += count;
+        for (const auto& [range, count] : counts->second) {
+            const bool ofClip = range.first == clip.kept.low && range.second == clip.kept.high;
+            if (const size_t others = count - (ofClip ? own : 0); 2 * others > all - own)
+                return UsualCodes { { range.first, range.second }, others };
+        }
+        return std::nullopt;
+    }
+
+private:
+    using Range = std::pair<int64_t, int64_t>;
+    void count(QuantRole role, const CodeClip& clip)
+    {
+        ++m_counts[{ role, clip.type }][{ clip.kept.low, clip.kept.high }];
+        ++m_ofNode[{ role, clip.type, clip.node }];
+    }
+
+    std::vector<std::optional<CodeClip>> m_clips; ///< by quantizer
+    std::map<std::pair<QuantRole, DType>, std::map<Range, size_t>> m_counts;
+    std::map<std::tuple<QuantRole, DType, NodeId>, size_t> m_ofNode;
+};
 
 /// What the Clip should let pass, where it is not what others of the file do, or no codes of so many bits.
 struct RightCodes {
@@ -177,9 +208,9 @@ struct RightCodes {
     }
 };
 
-std::optional<RightCodes> rightCodes(const ComparePair& pair, QuantRole role, const CodeClip& clip)
+std::optional<RightCodes> rightCodes(const CodeClips& clips, QuantRole role, const CodeClip& clip)
 {
-    const auto usual = usualCodes(pair, role, clip);
+    const auto usual = clips.usual(role, clip);
     if (usual && clip.within(usual->range))
         return RightCodes { usual->range, usual->count };
     const bool isUsual = usual && usual->range.low == clip.kept.low && usual->range.high == clip.kept.high;
@@ -253,21 +284,24 @@ struct CodesBefore {
 };
 
 /// Whoever stores codes does not store what a Clip takes away again; what QuantizeLinear makes it cuts on purpose.
-std::optional<RightCodes> rightCodesOfWeight(const ComparePair& pair, const CodeClip& clip, const CodesBefore& before)
+std::optional<RightCodes> rightCodesOfWeight(const CodeClips& clips, const CodeClip& clip, const CodesBefore& before)
 {
     if (before.cut <= 0)
         return std::nullopt;
-    if (const auto right = rightCodes(pair, QuantRole::Weight, clip))
+    if (const auto right = rightCodes(clips, QuantRole::Weight, clip))
         return right;
     return before.stored ? std::optional(RightCodes { clip.bitsFor(before.range) }) : std::nullopt;
 }
 
-std::optional<Finding> clippedWeightCodes(const ComparePair& pair, const Comparison& c, size_t index)
+std::optional<Finding> clippedWeightCodes(
+    const ComparePair& pair, const Comparison& c, const CodeClips& clips, size_t index)
 {
     const WeightRow& row = c.weights[index];
-    const auto clip = CodeClip::of(pair, pair.quantView->quantizers()[row.quantizer]);
+    if (row.bias || !row.floatValue.valid()) // in a body, which has quantizers of its own
+        return std::nullopt;
+    const auto& clip = clips.of(row.quantizer);
     const auto before = clip ? CodesBefore::of(pair, *clip) : std::nullopt;
-    const auto right = before ? rightCodesOfWeight(pair, *clip, *before) : std::nullopt;
+    const auto right = before ? rightCodesOfWeight(clips, *clip, *before) : std::nullopt;
     const double lost = row.idealSqnrDb.value_or(0) - row.similarity.sqnrDb.value_or(HUGE_VAL);
     if (!right || !(lost >= kFeltCutDb))
         return std::nullopt;
@@ -294,20 +328,20 @@ std::optional<Finding> clippedWeightCodes(const ComparePair& pair, const Compari
 
 void findClippedCodes(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const CodeClips clips(pair);
     for (Finding& f : found) {
         if ((f.rule != Rule::RangeTooSmall && f.rule != Rule::InputMismatch) || !f.activation)
             continue;
         const ActivationRow& row = c.activations[*f.activation];
-        const auto clip = row.quantizer && row.params.perTensor() && row.floatRange && row.range && row.localSqnrDb
-                && row.idealSqnrDb
-            ? CodeClip::of(pair, pair.quantView->quantizers()[*row.quantizer])
-            : std::nullopt;
-        const auto right = clip ? rightCodes(pair, QuantRole::Activation, *clip) : std::nullopt;
+        const bool measured = row.quantizer && row.params.perTensor() && row.floatRange && row.range && row.localSqnrDb
+            && row.idealSqnrDb;
+        const auto clip = measured ? clips.of(*row.quantizer) : std::nullopt;
+        const auto right = clip ? rightCodes(clips, QuantRole::Activation, *clip) : std::nullopt;
         if (right && mendsRange(row, *clip, right->range))
             blameClip(pair, row, *clip, *right, f);
     }
     for (size_t i = 0; i < c.weights.size(); ++i) {
-        auto f = c.weights[i].bias ? std::nullopt : clippedWeightCodes(pair, c, i);
+        auto f = clippedWeightCodes(pair, c, clips, i);
         if (!f)
             continue;
         std::erase_if(

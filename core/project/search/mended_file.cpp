@@ -69,11 +69,14 @@ private:
         return row == m_rows.activations.end() ? nullptr : &*row;
     }
 
+    /// Weights in bodies have quantizers of their own, which no file is patched by.
+    static bool isOwn(const WeightRow& row) { return row.floatValue.valid(); }
+
     const WeightRow* weight(const Remedy& r) const
     {
         const WeightRow* found = nullptr;
         for (const WeightRow& row : m_rows.weights)
-            if (row.name == r.tensor && (!found || row.node == r.node))
+            if (isOwn(row) && row.name == r.tensor && (!found || row.node == r.node))
                 found = &row;
         return found;
     }
@@ -123,7 +126,7 @@ private:
     {
         bool any = false;
         for (const WeightRow& row : m_rows.weights)
-            if (!row.bias && row.params.perTensor() && row.shape.size() > 1) {
+            if (isOwn(row) && !row.bias && row.params.perTensor() && row.shape.size() > 1) {
                 QS_CHECK(m_patch.requantize(row.quantizer, row.channelAxis));
                 any = true;
             }
@@ -134,7 +137,7 @@ private:
     {
         bool any = false;
         for (const WeightRow& row : m_rows.weights)
-            if (!row.bias && row.params.bits() < kEightBitWeight) {
+            if (isOwn(row) && !row.bias && row.params.bits() < kEightBitWeight) {
                 QS_CHECK(m_patch.widen(row.quantizer, row.channelAxis));
                 any = true;
             }
@@ -161,7 +164,7 @@ private:
     Status reduceRanges()
     {
         for (const WeightRow& row : m_rows.weights)
-            if (!row.bias)
+            if (isOwn(row) && !row.bias)
                 QS_CHECK(m_patch.requantize(row.quantizer, {}, true));
         return {};
     }

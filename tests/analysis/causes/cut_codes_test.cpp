@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"
 
@@ -298,6 +299,23 @@ private slots:
         QVERIFY2(QString::fromStdString(found->summary).contains(told), found->summary.c_str());
         QVERIFY2(found->summary.find("the codes -128 … 127") != std::string::npos, found->summary.c_str());
         QCOMPARE(std::ranges::count(c.findings, Rule::WeightsTooCoarse, &Finding::rule), 1);
+    }
+
+    /// The quantizer of a weight in a body is one of the body's, which the main graph's list does not hold.
+    void weightsInBodies()
+    {
+        const Bounds of { -127, 127 }, by { -15, 15 };
+        const Prepared f = clippedWeight(false, kWeightScale, of, by, false),
+                       q = clippedWeight(true, kWeightScale, of, by, false);
+        Comparison c = compared(f, q, evenData());
+        QVERIFY(withCause(c, "clip"));
+        for (WeightRow& row : c.weights) {
+            row.floatValue = {};
+            row.quantizer = 1000;
+        }
+        std::vector<Finding> found;
+        findClippedCodes(pairOf(f, q), c, found);
+        QVERIFY(found.empty());
     }
 
     void roundedFloats_data()
