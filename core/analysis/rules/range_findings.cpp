@@ -112,8 +112,6 @@ double fittingZeroPoint(const ActivationRow& row)
     return double(row.params.codes().low) - std::round(low / double(row.params.scale[0]));
 }
 
-double zeroPointOf(const ActivationRow& row) { return row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0]; }
-
 /// The values that a typical sample holds are cut, where the zero point that would hold all of them lies: a few that
 /// calibration did not see are no shift. Of a single sample nothing tells that.
 bool cutsTypicalSamples(const ActivationRow& row)
@@ -121,7 +119,7 @@ bool cutsTypicalSamples(const ActivationRow& row)
     if (!row.meanEnds)
         return true;
     const double step = row.params.scale[0];
-    return fittingZeroPoint(row) > zeroPointOf(row)
+    return fittingZeroPoint(row) > row.params.zero(0)
         ? std::max(row.meanEnds->low, row.floatRange->first) < row.range->first - step
         : std::min(row.meanEnds->high, row.floatRange->second) > row.range->second + step;
 }
@@ -134,8 +132,10 @@ bool isShifted(const Symmetry& symmetry, const ActivationRow& row)
     const double used = widthWithZero(*row.floatRange);
     const double codes = double(row.params.codes().high) - double(row.params.codes().low);
     return row.range->second - row.range->first >= kWideEnough * used
-        && std::abs(fittingZeroPoint(row) - zeroPointOf(row)) >= kShiftedShare * codes;
+        && std::abs(fittingZeroPoint(row) - row.params.zero(0)) >= kShiftedShare * codes;
 }
+
+constexpr size_t kMostAsked = 64; ///< tensors with a scale, of which it is asked whether they share it
 
 bool hasScaleOf(const ActivationRow& own, const ActivationRow& other)
 {
@@ -148,12 +148,13 @@ bool hasScaleOf(const ActivationRow& own, const ActivationRow& other)
 const ActivationRow* usesOtherEnd(const ComparePair& pair, const Comparison& c, size_t index)
 {
     const ActivationRow& row = c.activations[index];
-    const bool high = fittingZeroPoint(row) > zeroPointOf(row);
+    const bool high = fittingZeroPoint(row) > row.params.zero(0);
     const auto unused = [&](const ActivationRow& r) {
         return high ? row.range->second - r.floatRange->second : r.floatRange->first - row.range->first;
     };
+    size_t asked = 0;
     for (const ActivationRow& other : c.activations)
-        if (hasScaleOf(row, other) && unused(other) < unused(row) / 2
+        if (hasScaleOf(row, other) && unused(other) < unused(row) / 2 && asked++ < kMostAsked
             && mayShareScale(pair, row.floatValue, other.floatValue))
             return &other;
     return nullptr;
@@ -218,7 +219,7 @@ void expectAtTensor(const ActivationRow& row, double gainDb, Finding& f)
 
 void addShift(const ActivationRow& row, Finding& f)
 {
-    const double zero = zeroPointOf(row), needed = fittingZeroPoint(row);
+    const double zero = row.params.zero(0), needed = fittingZeroPoint(row);
     f.rule = Rule::WrongZeroPoint;
     f.title = fmt::format("The zero point at {} is shifted", row.node.empty() ? "the input" : row.node);
     f.summary += fmt::format(
@@ -352,7 +353,6 @@ bool mostAreTooWide(const Comparison& c)
 /// Another tensor has the same scale and needs it, and tools give both one.
 bool isShared(const ComparePair& pair, const Comparison& c, size_t row)
 {
-    constexpr size_t kMostAsked = 64; // of tensors with its scale
     const ActivationRow& own = c.activations[row];
     size_t asked = 0;
     return std::ranges::any_of(c.activations, [&](const ActivationRow& other) {
