@@ -375,7 +375,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         row.quantizer = plan.pair.quantizer;
         row.repeatsQuantizer = row.quantizer && !quantizers.insert(*row.quantizer).second;
         row.params = plan.params;
-        row.equalized = plan.factors != nullptr;
+        row.equalized = result.equalized && result.equalized->contains(plan.x);
         row.dynamic = plan.dynamicScale.valid();
         row.foldedActivation = plan.activationName;
         if (plan.behind.bounded())

@@ -490,8 +490,8 @@ void findRoundedConstants(const Comparison& c, std::vector<Finding>& found)
         : fmt::format("{} constants are rounded to codes and stored in floats", rounded.size());
     f.summary
         = fmt::format("No quantizer says so, but the quantized file holds the float model's values rounded to few "
-                      "levels, in floats: {}. They move {} by {:.2g} of its size and make about {} of the noise "
-                      "there, on one sample.",
+                      "levels, in floats: {}. They move {} by {:.2g} of its size on one sample, and make about {} of "
+                      "the noise there on all that were tried.",
             roundedList(rounded), c.network->movedOutput, *c.network->roundedConstants, percentText(share));
     f.evidence = { evidence("constants", double(rounded.size())),
         evidence("output_moved", *c.network->roundedConstants), evidence("noise_share", share) };

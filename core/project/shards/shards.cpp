@@ -329,8 +329,9 @@ private:
             Snapshot& s = m_snapshots[i];
             // Reports name the files as the shards did.
             s.inputs.data = request(m_header.data.given, m_header.preprocess.given);
-            s.comparison = summarize(m_pairs[i], m_header.profile, *m_measured[i], m_header.labels,
-                compareWeights(m_pairs[i], true, m_work.threadCount()));
+            auto weights = compareWeights(m_pairs[i], true, m_work.threadCount());
+            const ComparePair pair = withEqualized(m_pairs[i], weights);
+            s.comparison = summarize(pair, m_header.profile, *m_measured[i], m_header.labels, std::move(weights));
             if (s.comparison->partial)
                 return lacking();
             if (const auto warning = nonFiniteWarning(*s.comparison))

@@ -74,8 +74,6 @@ void addOther(InspectorRowList& rows, const std::optional<OtherNumbers>& other, 
         metricInfo(Metric::OtherGain).definition);
 }
 
-QString equalizedText() { return tr("Its channels have factors here that the next layers take away again."); }
-
 QString readersText(const ActivationRow& row)
 {
     QStringList names;
@@ -127,10 +125,10 @@ void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place
     rows.add(tr("float range"), rangeText(r.floatRange));
     rows.section(tr("Error"));
     if (r.equalized)
-        rows.addSentence(tr("equalized"), equalizedText(),
-            tr("Cross-layer equalization: the numbers here are of the float model's values times these factors; those "
-               "in "
-               "Values are as they are."));
+        rows.addSentence(tr("equalized"),
+            tr("Its channels have factors that the next layers take away again; the float values are taken times "
+               "these."),
+            tr("Cross-layer equalization. The numbers in Values are as they are."));
     rows.add(tr("accumulated"),
         decibelText(r.accumulated.sqnrDb, r.accumulated.exact)
             + (r.idealSqnrDb ? tr(", ideal %1").arg(decibelText(r.idealSqnrDb)) : QString()),
