@@ -129,6 +129,7 @@ class ExecutionTests : public QObject {
     Q_OBJECT
 private slots:
     void foldsConstants();
+    void foldsKnownSizes();
     void keepsUnfoldable();
     void unsupportedBlocksWhatDependsOnIt();
     void nodesWithoutOutputsAreBlocked();
@@ -174,6 +175,31 @@ void ExecutionTests::foldsConstants()
     QVERIFY(run.runAll().ok());
     QCOMPARE(toFloats(run.get(valueOf(*plan, "y"))), (std::vector<float> { -5, 4 }));
     QCOMPARE(toFloats(run.get(valueOf(*plan, "minus"))), (std::vector<float> { -6 }));
+}
+
+/// Sizes that the file says are constants, and so is what follows from them; others wait for the data.
+void ExecutionTests::foldsKnownSizes()
+{
+    Net net;
+    net.input("x", DType::Float32, Dims { Dim { -1, "batch" }, Dim { 2, {} } });
+    net.constant("at", Tensor::scalar<int64_t>(1));
+    net.constant("first", Tensor::scalar<int64_t>(0));
+    net.constant("table", Tensor::of<float>({ 4 }, { 5, 6, 7, 8 }));
+    net.op("Shape", { "x" }, "shape");
+    net.op("Gather", { "shape", "at" }, "columns");
+    net.op("Gather", { "shape", "first" }, "rows");
+    net.op("Gather", { "table", "columns" }, "of_columns");
+    net.op("Gather", { "table", "rows" }, "of_rows");
+    const auto plan = net.plan({ "of_columns", "of_rows", "columns" });
+    QVERIFY(plan->constant(valueOf(*plan, "of_columns")) && plan->constant(valueOf(*plan, "columns")));
+    QVERIFY(!plan->constant(valueOf(*plan, "of_rows")) && !plan->constant(valueOf(*plan, "shape")));
+    BufferPool pool;
+    Execution run(scheduleOf(plan, { "of_columns", "of_rows", "columns" }), pool);
+    QVERIFY(run.bind(std::vector { Tensor::of<float>({ 3, 2 }, { 1, 2, 3, 4, 5, 6 }) }).ok());
+    QVERIFY(run.runAll().ok());
+    QCOMPARE(toFloats(run.get(valueOf(*plan, "of_columns"))), (std::vector<float> { 7 }));
+    QCOMPARE(toFloats(run.get(valueOf(*plan, "of_rows"))), (std::vector<float> { 8 }));
+    QCOMPARE(run.get(valueOf(*plan, "columns")).data<int64_t>()[0], int64_t(2));
 }
 
 void ExecutionTests::keepsUnfoldable()

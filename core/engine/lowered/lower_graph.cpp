@@ -10,6 +10,7 @@
 #include "core/ops/left_out.h"
 #include "core/ops/macs.h"
 #include "core/qdq/quantization_fault.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <exception>
@@ -84,6 +85,7 @@ public:
         const PlanOptions& options, const MakeSubPlanFn& makeSubPlan)
         : m_options(options)
         , m_makeSubPlan(makeSubPlan)
+        , m_main(outer.facts.empty())
         , m_folding(*graph)
     {
         m_out.m_model = std::move(model);
@@ -118,6 +120,9 @@ private:
     std::shared_ptr<const Plan> subPlan(
         const Node& node, std::shared_ptr<const Graph> graph, std::span<const Fact> inputs) const;
     bool fold(const Node& node, Step& step);
+    /// Whole numbers that sizes decide, where the file says all of these (Shape, Gather of a Shape ...).
+    bool takeKnown(const Node& node);
+    std::optional<Tensor> knownSizes(const Node& node, ValueId out) const;
     /// What its outputs take as constants; INT64_MAX where that is too much for any of them.
     int64_t foldedBytes(const Node& node) const;
     bool isTooLargeToFold(const Node& node) const;
@@ -127,6 +132,7 @@ private:
     bool takeFolded(const Node& node, const FoldedNode& folded);
     const PlanOptions& m_options;
     const MakeSubPlanFn& m_makeSubPlan;
+    bool m_main; ///< no body
     LoweredGraph m_out;
     std::vector<std::optional<Hash128>> m_keys; ///< of constants, by value; empty without a cache
     int64_t m_channelBlock = 0; ///< see LowerContext
@@ -179,7 +185,7 @@ void GraphLowering::addNode(NodeId id)
     for (size_t i = 0; i < node.captures.size(); ++i)
         step.captures.push_back(
             i < step.lowered->captures.size() && step.lowered->captures[i] ? node.captures[i] : ValueId());
-    step.folded = fold(node, step);
+    step.folded = fold(node, step) || takeKnown(node);
 }
 
 std::optional<Issue> GraphLowering::missingInput(const Node& node) const
@@ -366,6 +372,41 @@ bool GraphLowering::fold(const Node& node, Step& step)
         folded.keys.push_back(output.valid() ? contentKey(output) : Hash128 {});
     step.shared = m_options.cache->addFolded(*key, std::move(folded));
     return takeFolded(node, *step.shared);
+}
+
+std::optional<Tensor> GraphLowering::knownSizes(const Node& node, ValueId out) const
+{
+    const Fact& fact = m_out.facts().of(out);
+    if (fact.value)
+        return isInteger(fact.dtype) && fact.value->dtype() == fact.dtype ? fact.value : std::nullopt;
+    // Of a Shape with open sizes, one that is known.
+    const Graph& graph = m_out.graph();
+    const Tensor* index = node.is("Gather") && node.inputs.size() == 2 ? m_out.constant(node.inputs[1]) : nullptr;
+    const NodeId from = index && index->count() == 1 ? graph.value(node.inputs[0]).producer : NodeId();
+    if (!from.valid() || !graph.node(from).is("Shape") || !graph.node(from).attributes.empty())
+        return std::nullopt;
+    const auto dims = m_out.facts().of(graph.node(from).inputs[0]).dims;
+    const auto rank = dims ? int64_t(dims->size()) : 0;
+    const int64_t at = elementAsInt(*index, 0) + (elementAsInt(*index, 0) < 0 ? rank : 0);
+    if (at < 0 || at >= rank || !(*dims)[size_t(at)].known())
+        return std::nullopt;
+    return Tensor::of<int64_t>(index->shape(), { (*dims)[size_t(at)].value });
+}
+
+bool GraphLowering::takeKnown(const Node& node)
+{
+    if (!m_main) // in a body a size may change from one turn to the next
+        return false;
+    std::vector<Tensor> known;
+    for (const ValueId out : node.outputs) {
+        auto sizes = out.valid() ? knownSizes(node, out) : std::nullopt;
+        if (!sizes)
+            return false;
+        known.push_back(std::move(*sizes));
+    }
+    for (size_t i = 0; i < known.size(); ++i)
+        m_out.m_constants[node.outputs[i].index()] = std::move(known[i]);
+    return true;
 }
 
 const std::optional<Hash128>& keyOf(const LoweredGraph& lowered, ValueId id, std::vector<std::optional<Hash128>>& keys)
