@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/compare.h"
 
+#include "core/analysis/pairs/smoothed_values.h"
 #include "core/analysis/rows/fill_rows.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/analysis/rules/findings.h"
@@ -35,6 +36,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
 ComparePair withEqualized(ComparePair pair, const std::vector<WeightRow>& weights)
 {
     EqualizedLayers layers = equalizedLayers(pair.floatPlan->graph(), weights);
+    layers.values.merge(smoothedValues(pair));
     pair.equalized
         = layers.values.empty() ? nullptr : std::make_shared<const EqualizedValues>(std::move(layers.values));
     return pair;

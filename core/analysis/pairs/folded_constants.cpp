@@ -5,11 +5,13 @@
 #include "core/analysis/pairs/weight_elements.h"
 #include "core/match/graph/canonical.h"
 #include "core/match/graph/channel_steps.h"
+#include "core/match/graph/input_scales.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 namespace qs {
 
@@ -56,6 +58,7 @@ public:
         m_ofFloat = channelSteps(floatPlan, nullptr, weight.floatNode, *channels);
         m_ofQuant = channelSteps(quantPlan, &view, weight.quantNode, *channels);
         m_own = ownSteps(m_ofFloat, m_ofQuant);
+        judgeFactorsBefore();
     }
 
     /// Takes for the first factor that is stored as codes the one that the stored weight tells of.
@@ -85,13 +88,13 @@ public:
         }
     }
 
-    bool changes() const { return m_own.ofFloat > 0 || m_own.ofQuant > 0; }
+    bool changes() const { return m_own.ofFloat > 0 || m_own.ofQuant > 0 || !m_before.empty(); }
 
     /// Nothing where the weight stays as it is.
     std::optional<Tensor> weight() const
     {
         const std::vector<double> factor = weightFactors(m_ofFloat, m_ofQuant, m_count);
-        if (std::ranges::all_of(factor, [](double f) { return f == 1; }))
+        if (m_before.empty() && std::ranges::all_of(factor, [](double f) { return f == 1; }))
             return std::nullopt;
         const Tensor& own = *m_float.constant(m_weight.floatValue);
         std::vector<float> w = toFloats(own);
@@ -99,7 +102,9 @@ public:
             ? std::vector<float> {}
             : storedInOrder();
         for (size_t i = 0; i < w.size(); ++i) {
-            const double f = factor[weightChannel(m_node, own.shape(), i)];
+            double f = factor[weightChannel(m_node, own.shape(), i)];
+            if (!m_before.empty())
+                f /= m_before[weightInput(m_node, own.shape(), i)];
             w[i] = std::isfinite(f) ? float(double(w[i]) * f) : i < stored.size() ? stored[i] : 0;
         }
         return Tensor::of<float>(own.shape(), w);
@@ -144,20 +149,55 @@ public:
     /// What is stored is this constant rather than that of the float file.
     bool isStored(const WeightPair& pair, const Tensor& folded) const
     {
+        const Tensor& own = *m_float.constant(pair.floatValue);
+        const auto far = squaredDistances(pair, own, folded);
+        return !far || far->first >= kNearer * kNearer * far->second;
+    }
+
+    /// What the quantized file multiplies inputs by counts where the stored weight takes it away again.
+    void judgeFactorsBefore()
+    {
+        m_before = factorsBefore();
+        if (m_before.empty())
+            return;
+        const Tensor with = *weight();
+        const std::vector<double> before = std::exchange(m_before, {});
+        const auto far = squaredDistances(m_weight, weight().value_or(*m_float.constant(m_weight.floatValue)), with);
+        if (far && far->second < kNearer * kNearer * far->first)
+            m_before = before;
+    }
+    /// And nothing behind the product does.
+    bool scalesInputsAlone() const { return m_own.ofFloat == 0 && m_own.ofQuant == 0; }
+
+private:
+    /// Of what is stored from two constants; nothing where that cannot be said.
+    std::optional<std::pair<double, double>> squaredDistances(
+        const WeightPair& pair, const Tensor& a, const Tensor& b) const
+    {
         const Quantizer& q = m_view.quantizers()[pair.quantizer];
         const Tensor* codes = storedCodes(m_quant, q);
-        const Tensor* own = m_float.constant(pair.floatValue);
-        if (!codes || q.params.scale.empty() || own->count() != folded.count())
-            return true;
+        if (!codes || q.params.scale.empty() || a.count() != b.count())
+            return std::nullopt;
         const std::vector<float> stored = storedElements(*codes, q.params, pair);
         const auto distance = [&](const Tensor& t) {
             const Tensor elements = floatElements(t, pair);
             return squaredDistance(elements.data<float>(), stored);
         };
-        return distance(*own) >= kNearer * kNearer * distance(folded);
+        return std::pair(distance(a), distance(b));
     }
 
-private:
+    /// What the quantized file multiplies the product's input by that the float one does not, by channel (SmoothQuant);
+    /// empty: nothing.
+    std::vector<double> factorsBefore() const
+    {
+        const InputChannels channels = inputChannels(m_float, m_weight.floatNode);
+        const Node& quant = m_quant.graph().node(m_weight.quantNode);
+        if (!m_node.hasInput(0) || !quant.hasInput(0))
+            return {};
+        return ownInputFactors(
+            inputScales(m_float, m_node.inputs[0], channels), inputScales(m_quant, quant.inputs[0], channels));
+    }
+
     static ChannelMap mapOf(const std::vector<ChannelStep>& steps, double bias, size_t end, size_t c)
     {
         ChannelMap map { 1, bias };
@@ -220,6 +260,7 @@ private:
     size_t m_count = 0;
     std::vector<ChannelStep> m_ofFloat, m_ofQuant;
     OwnSteps m_own;
+    std::vector<double> m_before; ///< see factorsBefore()
 };
 
 /// The pairs, and those of a weight that other products read, too.
@@ -280,6 +321,8 @@ FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Pl
                 continue;
             m_changed.emplace(std::pair(weight.floatNode, kWeight), std::move(*folded));
         }
+        if (product.scalesInputsAlone())
+            continue;
         const auto fits = [&](NodeId node, size_t slot, const Tensor& folded) {
             const auto& inputs = m_plan->graph().node(node).inputs;
             const Tensor* own = slot < inputs.size() && inputs[slot].valid() ? m_plan->constant(inputs[slot]) : nullptr;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/compare_pair.h"
+
+namespace qs {
+
+/// Values that a normalization or a product by constants makes of other size in the quantized file, by factors of their
+/// channels, which the weights behind take away again: SmoothQuant without new nodes.
+EqualizedValues smoothedValues(const ComparePair& pair);
+
+} // namespace qs
