@@ -167,11 +167,11 @@ std::string networkVerdict(const NetworkVerdict& v)
 {
     if (!v.known())
         return "whether the files compute the same without quantizers could not be tested: " + v.reason;
-    const std::string given = v.storedWeights                  ? " given the same weights"
-        : v.same() && (v.otherConstants || v.roundedConstants) ? " given the same constants"
-        : v.restoredActivations                                ? " with lost activations put back"
-        : v.rearranged                                         ? " within what rounding their weights explains"
-                                                               : "";
+    const std::string given = v.storedWeights || v.givenWeights ? " given the same weights"
+        : v.same() && (v.otherConstants || v.roundedConstants)  ? " given the same constants"
+        : v.restoredActivations                                 ? " with lost activations put back"
+        : v.rearranged                                          ? " within what rounding their weights explains"
+                                                                : "";
     const double distance = v.distance.worstOutput.distance;
     std::string apart = distance == 0 ? " (no difference"
         : std::isfinite(distance)     ? " (" + number(distance, 2) + " of the size of " + v.output + " apart"

@@ -22,6 +22,7 @@ namespace qs {
 struct NetworkVerdict {
     NetworkDistance distance; ///< where it is known
     bool storedWeights = false; ///< both with the weights of the quantized file, since these are others
+    bool givenWeights = false; ///< both with those of the float model, and the quantized file has others
     PrecisionStep step {}; ///< the rounding between the files
     std::vector<std::string> otherFunctions {}; ///< operators that compute another function, a sentence each
     std::string reason {}; ///< why it is not known; empty where it is

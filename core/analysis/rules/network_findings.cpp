@@ -562,6 +562,10 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
     auto verdict = judged(proof, c);
     if (verdict && verdict->distance.worstOutput.floatValue.valid())
         verdict->output = nameOf(c, verdict->distance.worstOutput.floatValue);
+    if (verdict)
+        verdict->givenWeights = !verdict->storedWeights && !verdict->rearranged
+            && std::ranges::any_of(
+                c.weights, [](const WeightRow& row) { return !row.bias && !row.equalized && isOtherWeight(row); });
     return verdict;
 }
 
