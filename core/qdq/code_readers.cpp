@@ -2,6 +2,7 @@
 #include "core/qdq/code_readers.h"
 
 #include "core/qdq/quant_scan.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,8 @@ std::vector<CodeOperand> readOperands(const Node& node)
 {
     if (isDequantizeLinear(node))
         return { { 0, 1, 2 } };
+    if (node.is("ConvInteger") || node.is("MatMulInteger"))
+        return { { 0, -1, 2 }, { 1, -1, 3 } };
     const auto signature = qlinearSignature(node);
     return signature ? signature->inputs : std::vector<CodeOperand> {};
 }
@@ -35,7 +38,63 @@ bool saysOneScale(const Quantizer& q)
     return q.role == QuantRole::Activation && q.quantize.valid() && !q.dynamic && q.params.perTensor();
 }
 
+/// One zero point computed for each sample.
+bool computesZeroPoint(const Graph& graph, const Quantizer& q)
+{
+    const NodeId maker = q.dynamic && q.zeroPointValue.valid() ? graph.value(q.zeroPointValue).producer : NodeId();
+    return maker.valid() && graph.node(maker).is("DynamicQuantizeLinear");
+}
+
+/// One zero point that does not depend on data; none is zero.
+std::optional<int32_t> fixedZeroPoint(const QuantScan& scan, const Node& node, int slot)
+{
+    if (slot < 0 || !node.hasInput(size_t(slot)))
+        return 0;
+    const Tensor* zero = scan.constantInput(node, slot);
+    if (!zero || !isInteger(zero->dtype()) || zero->count() == 0)
+        return std::nullopt;
+    const auto points = toInts(*zero);
+    const bool one = std::ranges::all_of(points, [&](int64_t point) { return point == points[0]; });
+    return one ? std::optional(static_cast<int32_t>(points[0])) : std::nullopt;
+}
+
+/// What the node takes the codes for, where it may be something else than the quantizer says.
+std::optional<OddReader> oddReader(
+    const QuantScan& scan, NodeId id, const CodeOperand& in, uint32_t index, const Quantizer& q)
+{
+    const Node& node = scan.graph.node(id);
+    const bool zeroAlone = in.scale < 0;
+    if (computesZeroPoint(scan.graph, q)) {
+        const auto zero = fixedZeroPoint(scan, node, in.zeroPoint);
+        return zero ? std::optional(OddReader { id, index, { q.params.dtype, {}, { *zero }, {} }, true, true })
+                    : std::nullopt;
+    }
+    if (!saysOneScale(q))
+        return std::nullopt;
+    QuantParams read = q.params;
+    if (zeroAlone) {
+        const auto zero = fixedZeroPoint(scan, node, in.zeroPoint);
+        read.zeroPoint = { zero.value_or(q.params.zeroPoint[0]) };
+    } else if (!readParams(scan, node, in.scale, in.zeroPoint, q.params.dtype, read)) {
+        return std::nullopt;
+    }
+    return read.perTensor() && !sameNumbers(q.params, read)
+        ? std::optional(OddReader { id, index, std::move(read), zeroAlone, false })
+        : std::nullopt;
+}
+
 } // namespace
+
+double stepsOff(const QuantParams& written, const QuantParams& read)
+{
+    const auto off = [&](double code) {
+        return std::fabs(
+                   double(read.scale[0]) * (code - read.zero(0)) - double(written.scale[0]) * (code - written.zero(0)))
+            / double(written.scale[0]);
+    };
+    const auto codes = written.codes();
+    return std::max(off(double(codes.low)), off(double(codes.high)));
+}
 
 QuantParams ofChannel(const QuantParams& p, size_t channel)
 {
@@ -52,13 +111,10 @@ std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& cons
         for (const CodeOperand& in : readOperands(node)) {
             const auto q
                 = node.hasInput(size_t(in.codes)) ? view.ofQuantized(node.inputs[size_t(in.codes)]) : std::nullopt;
-            if (!q || !saysOneScale(view.quantizers()[*q]))
+            if (!q)
                 continue;
-            const QuantParams& written = view.quantizers()[*q].params;
-            QuantParams read;
-            if (readParams(scan, node, in.scale, in.zeroPoint, written.dtype, read) && read.perTensor()
-                && !sameNumbers(written, read))
-                found.push_back({ NodeId(n), *q, std::move(read) });
+            if (auto odd = oddReader(scan, NodeId(n), in, *q, view.quantizers()[*q]))
+                found.push_back(std::move(*odd));
         }
     }
     return found;

@@ -14,12 +14,18 @@ NodeId clipOfCodes(const Graph& graph, const Quantizer& quantizer);
 struct OddReader {
     NodeId node; ///< DequantizeLinear or an operator on codes
     uint32_t quantizer = 0; ///< of what it reads, with the writer's parameters: index in the QuantView
-    QuantParams read; ///< the reader's scale and zero point
+    QuantParams read; ///< the reader's scale and zero point; the writer's scale where it says a zero point alone
+    bool zeroAlone = false; ///< no scale is compared: ConvInteger, MatMulInteger, behind which it is multiplied in
+    bool computed = false; ///< the writer has one for each sample, the reader one zero point: `read` has no scale
 };
 
 /// Readers whose constant scale or zero point is another than that of the codes they read, in node order, by the
-/// constants alone. Equal numbers in another tensor are equal. Only scales per tensor are told.
+/// constants alone. Equal numbers in another tensor are equal. Only scales per tensor are told. A constant zero point
+/// beside DynamicQuantizeLinear may be what that computes, too: the data tell.
 std::vector<OddReader> oddReaders(const Graph& graph, const ConstantLookup& constants, const QuantView& view);
+
+/// Steps of the writer by which a code may be misread, at most; both have one scale.
+double stepsOff(const QuantParams& written, const QuantParams& read);
 
 /// A constant in floats whose reader takes its codes for other numbers than QuantizeLinear made them of.
 struct OddConstant {

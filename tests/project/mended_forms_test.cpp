@@ -52,6 +52,30 @@ Prepared siblings(bool codes)
 
 constexpr int64_t kWidth = 32, kExperts = 2;
 
+/// x -> MatMulInteger -> y, the codes of x read with their zero point or with another one.
+Prepared sums(bool codes, bool computed, bool other)
+{
+    const std::vector<float> w = normals(kWidth * 8, 5);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 8, kWidth });
+    if (!codes)
+        return m.constant("w", Tensor::of<float>({ kWidth, 8 }, w))
+            .node("MatMul", { "x", "w" }, { "y" })
+            .output("y")
+            .finish();
+    m.constant("w_codes", Tensor::of<int8_t>({ kWidth, 8 }, symmetricCodes(w, { 0.03f })));
+    m.constant("w_scale", Tensor::scalar(0.03f)).constant("s", Tensor::scalar(0.03f));
+    m.constant("z", Tensor::scalar(uint8_t(128))).constant("other", Tensor::scalar(uint8_t(90)));
+    if (computed)
+        m.node("DynamicQuantizeLinear", { "x" }, { "c", "c_scale", "c_zero" });
+    else
+        m.node("QuantizeLinear", { "x", "s", "z" }, { "c" });
+    m.node("MatMulInteger", { "c", "w_codes", other ? "other" : computed ? "c_zero" : "z" }, { "sums" });
+    m.node("Cast", { "sums" }, { "real" }, { { "to", int64_t(1) } });
+    m.node("Mul", { computed ? "c_scale" : "s", "w_scale" }, { "scale" });
+    return m.node("Mul", { "real", "scale" }, { "y" }).output("y").finish();
+}
+
 /// x -> experts of one product and another -> y, the codes of the first one row further in the other file.
 Prepared experts(bool codes)
 {
@@ -194,6 +218,34 @@ private slots:
             qPrintable(QString::fromStdString(found->remedy)));
         const double made = mendedDb(files, now, { found->change }) - outputDb(*now);
         QVERIFY2(std::abs(made - *found->measuredGainDb) < 0.1, qPrintable(QString::number(made)));
+    }
+
+    void zeroPointsOfSums_data()
+    {
+        QTest::addColumn<bool>("computed");
+        QTest::newRow("written with a constant one") << false;
+        QTest::newRow("written with a computed one") << true;
+    }
+    /// The product reads the zero point that its codes were written with; a range cannot be set, since the scale is
+    /// multiplied in behind the sums.
+    void zeroPointsOfSums()
+    {
+        QFETCH(bool, computed);
+        const Prepared f = sums(false, false, false), q = sums(true, computed, true),
+                       right = sums(true, computed, false);
+        const auto data
+            = std::make_shared<FixedData>(std::vector { Tensor::of<float>({ 8, kWidth }, normals(8 * kWidth, 3)) });
+        const auto filesOf = [&](const Prepared& quantized) {
+            return PlantedPair { std::shared_ptr<const Model>(f.plan, &f.plan->model()),
+                std::shared_ptr<const Model>(quantized.plan, &quantized.plan->model()), data };
+        };
+        const SnapshotPtr now = snapshotOf(filesOf(q)), after = tried(now, 4);
+        const Finding* found = findingOf(*after->comparison, Rule::WrongZeroPoint);
+        QVERIFY2(found && found->change.kind == RemedyKind::Requantize, qPrintable(rulesOf(*after->comparison)));
+        const double gain = outputDb(*snapshotOf(filesOf(right))) - outputDb(*now);
+        QVERIFY2(
+            gain > 10 && std::abs(found->measuredGainDb.value_or(0) - gain) < 0.1, qPrintable(QString::number(gain)));
+        QVERIFY(!mendedFile(*now, { { { RemedyKind::SetRange, {}, "x", -1, 1, 0 } } }).ok());
     }
 
     void causesThatStay_data()

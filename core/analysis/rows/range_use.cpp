@@ -32,6 +32,23 @@ bool hasOwnRange(const ActivationRow& row)
     return row.range && row.floatRange && row.localSqnrDb && row.idealSqnrDb && row.cachePeaks.empty();
 }
 
+std::optional<QuantParams> typicalParams(const ActivationRow& row)
+{
+    if (!row.meanEnds && !row.floatRange)
+        return std::nullopt;
+    const double low = std::min(row.meanEnds ? row.meanEnds->low : row.floatRange->first, 0.0);
+    const double high = std::max(row.meanEnds ? row.meanEnds->high : row.floatRange->second, 0.0);
+    QuantParams params;
+    params.dtype = DType::UInt8;
+    const auto codes = params.codes();
+    const double scale = (high - low) / double(codes.high - codes.low);
+    if (!(scale > 0) || !std::isfinite(scale))
+        return std::nullopt;
+    params.scale = { float(scale) };
+    params.zeroPoint = { int32_t(std::clamp(std::nearbyint(0.0 - low / scale), 0.0, double(codes.high))) };
+    return params;
+}
+
 std::optional<std::pair<double, double>> passedRange(const ActivationRow& row)
 {
     if (!row.observedRange || !row.range)

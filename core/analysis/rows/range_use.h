@@ -17,6 +17,9 @@ int64_t middleCode(const QuantParams& params);
 double widthWithZero(const std::pair<double, double>& range);
 /// What its own quantizer's range does to the tensor is known.
 bool hasOwnRange(const ActivationRow& row);
+/// The scale and zero point that DynamicQuantizeLinear computes of the float model's typical sample; nothing where its
+/// ends are not known.
+std::optional<QuantParams> typicalParams(const ActivationRow& row);
 /// The values behind the tensor's own quantizer, which cuts at the ends of its range; as observed without one.
 std::optional<std::pair<double, double>> passedRange(const ActivationRow& row);
 /// The float model's values reach beyond the representable range by more than half a step (of floats: at all).

@@ -31,16 +31,17 @@ constexpr double kHarmlessDb = 45; ///< less than what 8 bits round off
 /// All readers of one quantizer that are off.
 struct OddlyRead {
     uint32_t quantizer = 0;
+    QuantParams written; ///< what is computed for each sample: as of a typical one
     std::vector<OddReader> readers;
 };
 
-std::vector<OddlyRead> byQuantizer(std::vector<OddReader> readers)
+std::vector<OddlyRead> byQuantizer(const QuantView& view, std::vector<OddReader> readers)
 {
     std::vector<OddlyRead> all;
     for (OddReader& reader : readers) {
         auto at = std::ranges::find(all, reader.quantizer, &OddlyRead::quantizer);
         if (at == all.end())
-            at = all.insert(at, { reader.quantizer, {} });
+            at = all.insert(at, { reader.quantizer, view.quantizers()[reader.quantizer].params, {} });
         at->readers.push_back(std::move(reader));
     }
     return all;
@@ -56,21 +57,24 @@ Number misreadNoise(const QuantParams& written, const QuantParams& read, const N
     return signalPower && *signalPower > 0 ? Number(ratio * ratio + shift * shift / *signalPower) : std::nullopt;
 }
 
-/// Steps of the writer by which a code may be misread, at most.
-double stepsOff(const QuantParams& written, const QuantParams& read)
+std::string paramsText(const QuantParams& p, bool zeroAlone = false)
 {
-    const auto off = [&](double code) {
-        return std::fabs(
-                   double(read.scale[0]) * (code - read.zero(0)) - double(written.scale[0]) * (code - written.zero(0)))
-            / double(written.scale[0]);
-    };
-    const auto codes = written.codes();
-    return std::max(off(double(codes.low)), off(double(codes.high)));
+    return zeroAlone ? fmt::format("zero point {}", p.zeroPoint[0])
+                     : fmt::format("scale {:.6g} and zero point {}", p.scale[0], p.zeroPoint[0]);
 }
 
-std::string paramsText(const QuantParams& p)
+/// Whether what is read is another number than a typical sample's own; compared in that one's scale.
+bool readsTypicalOtherwise(const ActivationRow& row, OddlyRead& odd)
 {
-    return fmt::format("scale {:.6g} and zero point {}", p.scale[0], p.zeroPoint[0]);
+    const auto typical = typicalParams(row);
+    if (!typical)
+        return false;
+    odd.written = *typical;
+    for (OddReader& reader : odd.readers)
+        reader.read.scale = typical->scale;
+    std::erase_if(odd.readers, [&](const OddReader& reader) { return reader.read.zeroPoint == typical->zeroPoint; });
+    const Number noise = odd.readers.empty() ? Number() : misreadNoise(*typical, odd.readers[0].read, row.signalPower);
+    return noise && 0.0 - 10 * std::log10(*noise) < kHarmlessDb;
 }
 
 /// The node of the float model that takes what is read; else the reader itself.
@@ -93,10 +97,11 @@ std::string readSentence(const ComparePair& pair, const OddlyRead& odd)
     std::set<NodeId> nodes;
     for (const OddReader& reader : odd.readers)
         nodes.insert(reader.node);
-    std::string text = fmt::format("{} reads {} with {}, but {} wrote it with {}: a code may stand for a value "
+    std::string text = fmt::format("{} reads {} with {}, but {} wrote it with {}{}: a code may stand for a value "
                                    "{:.3g} steps away.",
-        graph.node(first.node).name, graph.value(q.codes).name, paramsText(first.read), graph.node(q.quantize).name,
-        paramsText(q.params), stepsOff(q.params, first.read));
+        graph.node(first.node).name, graph.value(q.codes).name, paramsText(first.read, first.zeroAlone),
+        graph.node(q.quantize).name, first.computed ? "one of each sample's own, about " : "",
+        paramsText(odd.written, first.zeroAlone), stepsOff(odd.written, first.read));
     if (nodes.size() > 1)
         text += fmt::format(" Nodes that read it otherwise than it was written: {}.", nodes.size());
     return text;
@@ -104,7 +109,7 @@ std::string readSentence(const ComparePair& pair, const OddlyRead& odd)
 
 std::vector<EvidenceItem> readEvidence(const ComparePair& pair, const OddlyRead& odd)
 {
-    const QuantParams& written = pair.quantView->quantizers()[odd.quantizer].params;
+    const QuantParams& written = odd.written;
     const OddReader& first = odd.readers[0];
     return { { "reader", std::nullopt, pair.quantPlan->graph().node(first.node).name, {} },
         evidence("written_scale", written.scale[0]), evidence("read_scale", first.read.scale[0]),
@@ -121,7 +126,7 @@ Finding oddlyRead(const ComparePair& pair, const Comparison& c, const OddlyRead&
     f.tensor = row ? c.activations[*row].name : pair.quantPlan->graph().value(q.codes).name;
     f.activation = row;
     const Number noise
-        = misreadNoise(q.params, odd.readers[0].read, row ? c.activations[*row].signalPower : std::nullopt);
+        = misreadNoise(odd.written, odd.readers[0].read, row ? c.activations[*row].signalPower : std::nullopt);
     const double db = noise && *noise > 0 ? 0.0 - 10 * std::log10(*noise) : kMisreadDb;
     f.severity = db < kMisreadDb ? Severity::Error : db > kHarmlessDb ? Severity::Note : Severity::Warning;
     f.rank = noise.value_or(0);
@@ -129,6 +134,9 @@ Finding oddlyRead(const ComparePair& pair, const Comparison& c, const OddlyRead&
     f.evidence = readEvidence(pair, odd);
     if (noise && *noise > 0)
         f.evidence.push_back(evidence("read_sqnr_db", db, "dB"));
+    if (const OddReader& first = odd.readers[0]; first.zeroAlone)
+        f.remedy = fmt::format("Give {} the zero point of {}.", pair.quantPlan->graph().node(first.node).name,
+            pair.quantPlan->graph().node(q.quantize).name);
     f.change = { RemedyKind::Requantize, f.node, f.tensor, 0, 0, 0 };
     return f;
 }
@@ -279,8 +287,10 @@ void findOddReaders(const ComparePair& pair, const Comparison& c, std::vector<Fi
 {
     const Graph& graph = pair.quantPlan->graph();
     const auto constants = [&](ValueId id) { return pair.quantPlan->constant(id); };
-    for (const OddlyRead& odd : byQuantizer(oddReaders(graph, constants, *pair.quantView))) {
+    for (OddlyRead& odd : byQuantizer(*pair.quantView, oddReaders(graph, constants, *pair.quantView))) {
         const auto row = rowWrittenBy(pair, c, odd.quantizer);
+        if (odd.readers[0].computed && (!row || !readsTypicalOtherwise(c.activations[*row], odd)))
+            continue;
         if (isTold(found, Rule::BrokenScale, row, {}))
             continue; // numbers that are none are not equal to themselves
         // What was measured behind the first DequantizeLinear is told already: only why is missing.
@@ -526,6 +536,8 @@ std::map<NodeId, double> misreadBy(const ComparePair& pair, const NodePartners& 
     };
     const auto constants = [&](ValueId id) { return pair.quantPlan->constant(id); };
     for (const OddReader& reader : oddReaders(graph, constants, *pair.quantView)) {
+        if (reader.computed)
+            continue;
         const QuantParams& written = pair.quantView->quantizers()[reader.quantizer].params;
         const double most = stepsOff(written, reader.read) * double(written.scale[0]);
         note(reader.node, most);

@@ -114,9 +114,38 @@ bool FilePatch::isCached(uint32_t index) const
     return std::ranges::find(m_caches, index, &std::pair<uint32_t, uint32_t>::first) != m_caches.end();
 }
 
+std::vector<std::pair<NodeId, size_t>> FilePatch::sums(uint32_t index) const
+{
+    std::vector<std::pair<NodeId, size_t>> found;
+    const auto nodes = m_plan.graph().nodes();
+    for (size_t n = 0; n < nodes.size(); ++n)
+        for (const size_t slot : { size_t(0), size_t(1) })
+            if ((nodes[n].is("ConvInteger") || nodes[n].is("MatMulInteger")) && nodes[n].hasInput(slot)
+                && m_pair.quantView->ofQuantized(nodes[n].inputs[slot]) == index)
+                found.emplace_back(NodeId(n), slot + 2);
+    return found;
+}
+
+Status FilePatch::readAsWritten(uint32_t index)
+{
+    const Quantizer& q = quantizer(index);
+    std::string zero = q.dynamic && q.zeroPointValue.valid() ? nameOf(q.zeroPointValue) : std::string();
+    if (!q.dynamic && q.params.zeroPoint.size() == 1) {
+        zero = nameOf(q.shown()) + "_mended_zero_point";
+        m_draft.setConstant(zero, codeTensor(q.params.dtype, {}, q.params.zeroPoint));
+    }
+    if (zero.empty())
+        return refuse(index, "its zero point is not known");
+    for (const auto& [node, slot] : sums(index))
+        setInput(m_draft.nodes[node.index()], slot, zero);
+    return {};
+}
+
 bool FilePatch::isChangeable(uint32_t index) const
 {
     const Quantizer& q = quantizer(index);
+    if (isSummed(index))
+        return false;
     if (isPair(index))
         return true;
     if (q.dynamic || q.params.scale.empty() || q.params.blockSize != 0 || q.logicalCodes.valid()

@@ -39,6 +39,10 @@ public:
     Status widen(uint32_t quantizer, int64_t axis);
     /// A constant that is no codes gets the values of the float file's.
     Status storeFloat(const std::string& name, const std::string& floatName);
+    /// ConvInteger and MatMulInteger read its codes: the scale is multiplied in behind them, where it is not changed.
+    bool isSummed(uint32_t quantizer) const { return !sums(quantizer).empty(); }
+    /// These take the writer's own zero point.
+    Status readAsWritten(uint32_t quantizer);
     /// The Clip on its codes lets these pass. Issue: there is none.
     Status openClip(uint32_t quantizer, int64_t low, int64_t high);
     /// Takes it out: readers see the float values, cut by the activation that the quantizer replaces.
@@ -64,6 +68,7 @@ private:
         std::optional<size_t> codes, scale, zeroPoint; ///< inputs
     };
     std::vector<Place> places(uint32_t q) const;
+    std::vector<std::pair<NodeId, size_t>> sums(uint32_t q) const; ///< their inputs for its zero point
     bool isPair(uint32_t q) const; ///< of QuantizeLinear (if any) and DequantizeLinear
     bool isChangeable(uint32_t q) const; ///< such a pair, or read and made by nodes that say what the codes mean
     bool isCached(uint32_t q) const; ///< its codes leave the file, which reads them back itself

@@ -111,6 +111,8 @@ private:
         if (const WeightRow* row = weight(r))
             return m_patch.requantize(row->quantizer, axis, reduced);
         const ActivationRow* row = activation(r.tensor);
+        if (row && !axis && m_patch.isSummed(*row->quantizer))
+            return m_patch.readAsWritten(*row->quantizer);
         if (!row || !row->floatRange || axis)
             return refused(r);
         return setRange({ RemedyKind::SetRange, {}, r.tensor, row->floatRange->first, row->floatRange->second, 0 });

@@ -52,6 +52,36 @@ SmallModel readTwice(bool onCodes, float scale, int zero)
         .output("y");
 }
 
+constexpr int64_t kInner = 32;
+
+/// x, perhaps behind a Relu, as codes -> MatMulInteger or ConvInteger -> y. `zero`: what that reads, -1: nothing;
+/// `computed`: the codes are DynamicQuantizeLinear's, and "c_zero" is the zero point.
+SmallModel sums(const std::string& type, bool computed, bool relu, int written, const std::string& zero)
+{
+    const bool conv = type == "Conv";
+    const std::vector<float> w = normals(kInner * 8, 5);
+    const Shape shape = conv ? Shape { 8, kInner, 1, 1 } : Shape { kInner, 8 };
+    SmallModel m(zero == "float" ? "f" : "q");
+    m.input("x", conv ? Shape { 1, kInner, 4, 4 } : Shape { 16, kInner });
+    if (relu)
+        m.node("Relu", { "x" }, { "r" });
+    const std::string in = relu ? "r" : "x";
+    if (zero == "float")
+        return m.constant("w", Tensor::of<float>(shape, w)).node(type, { in, "w" }, { "y" }).output("y");
+    m.constant("w_codes", Tensor::of<int8_t>(shape, symmetricCodes(w, { 0.03f })));
+    m.constant("w_scale", Tensor::scalar(0.03f)).constant("s", Tensor::scalar(0.03f));
+    m.constant("z", Tensor::scalar(uint8_t(written))).constant("z120", Tensor::scalar(uint8_t(120)));
+    m.constant("z128", Tensor::scalar(uint8_t(128)));
+    if (computed)
+        m.node("DynamicQuantizeLinear", { in }, { "c", "c_scale", "c_zero" });
+    else
+        m.node("QuantizeLinear", { in, "s", "z" }, { "c" });
+    m.node(type + "Integer", { "c", "w_codes", zero }, { "sums" });
+    m.node("Cast", { "sums" }, { "real" }, { { "to", int64_t(1) } });
+    m.node("Mul", { computed ? "c_scale" : "s", "w_scale" }, { "scale" });
+    return m.node("Mul", { "real", "scale" }, { "y" }).output("y");
+}
+
 } // namespace
 
 /// `wrong_zero_point` speaks of faults alone.
@@ -164,6 +194,54 @@ private slots:
         const Finding* inherited = findingOf(c, Rule::Inherited);
         QVERIFY2(!inherited || inherited->remedy.find("n_y") != std::string::npos, qPrintable(rulesOf(c)));
         QVERIFY2(found.summary.find(onCodes ? "n_y_codes" : "n_a_2") != std::string::npos, found.summary.c_str());
+    }
+
+    void zeroPointsOfSums_data()
+    {
+        QTest::addColumn<bool>("computed");
+        QTest::addColumn<bool>("relu");
+        QTest::addColumn<int>("written");
+        QTest::addColumn<QString>("zero"); // that is read; empty: none
+        QTest::addColumn<bool>("told");
+        QTest::newRow("the writer's") << false << false << 128 << "z" << false;
+        QTest::newRow("the writer's number") << false << false << 128 << "z128" << false;
+        QTest::newRow("another") << false << false << 128 << "z120" << true;
+        QTest::newRow("none") << false << false << 128 << "" << true;
+        QTest::newRow("none, written with zero") << false << true << 0 << "" << false;
+        QTest::newRow("computed") << true << false << 128 << "c_zero" << false;
+        QTest::newRow("computed, another") << true << false << 128 << "z120" << true;
+        QTest::newRow("computed, none") << true << false << 128 << "" << true;
+        QTest::newRow("computed of what has no negative values, none") << true << true << 128 << "" << false;
+        QTest::newRow("computed of what has no negative values, another") << true << true << 128 << "z120" << true;
+    }
+    /// Products of codes take them with a zero point alone: it is the writer's.
+    void zeroPointsOfSums()
+    {
+        QFETCH(bool, computed);
+        QFETCH(bool, relu);
+        QFETCH(int, written);
+        QFETCH(QString, zero);
+        QFETCH(bool, told);
+        for (const std::string type : { "MatMul", "Conv" }) {
+            std::vector<Tensor> samples;
+            for (uint32_t i = 0; i < 4; ++i)
+                samples.push_back(Tensor::of<float>(
+                    type == "Conv" ? Shape { 1, kInner, 4, 4 } : Shape { 16, kInner }, normals(16 * kInner, 9 + i)));
+            const Comparison c = compared(sums(type, computed, relu, written, "float").finish(),
+                sums(type, computed, relu, written, zero.toStdString()).finish(), FixedData(samples));
+            QVERIFY2(saysZeroPoint(c) == told, qPrintable(rulesOf(c)));
+            QVERIFY2(!findingOf(c, Rule::SensitiveOperator), qPrintable(rulesOf(c)));
+            if (!told)
+                continue;
+            const Finding& found = *findingOf(c, Rule::WrongZeroPoint);
+            QCOMPARE(found.tensor, std::string(relu ? "r" : "x"));
+            QCOMPARE(found.node, std::string("n_y"));
+            QCOMPARE(found.severity, Severity::Error);
+            QCOMPARE(found.remedy, std::string("Give n_sums the zero point of n_c."));
+            QVERIFY2(
+                found.summary.find(zero == "z120" ? "with zero point 120" : "with zero point 0") != std::string::npos,
+                found.summary.c_str());
+        }
     }
 
     void constants_data()
