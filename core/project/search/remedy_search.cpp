@@ -148,6 +148,13 @@ bool ofAllActivations(const Changes& changes)
     return changes.size() == 1 && std::ranges::find(kKinds, changes.front().kind) != kKinds.end();
 }
 
+/// How much of the model it changes. Other ranges for all activations are more than those of a few tensors.
+size_t extentOf(const Changes& changes)
+{
+    constexpr size_t kFewRanges = 3;
+    return ofAllActivations(changes) ? kFewRanges + 1 : changes.size();
+}
+
 /// Mends the range of one tensor, as the finding that names it says.
 bool ofOneRange(const Changes& changes) { return changes.size() == 1 && changes.front().kind == RemedyKind::SetRange; }
 
@@ -178,7 +185,7 @@ public:
                 best = &c;
         const Changes* smallest = best;
         for (const Changes& c : m_tried)
-            if (c.size() < smallest->size() && gainOf(m_trials, c) >= gainOf(m_trials, *best) - kNoticeableDb)
+            if (extentOf(c) < extentOf(*smallest) && gainOf(m_trials, c) >= gainOf(m_trials, *best) - kNoticeableDb)
                 smallest = &c;
         return smallest;
     }
