@@ -32,8 +32,7 @@ constexpr double kWideEnough = 0.95, kShiftedShare = 0.125;
 
 /// So much at an output that is not fine is worth a warning wherever it is lost; from ranges of twice the data's width
 /// on.
-constexpr double kVisibleLossDb = 3, kTwiceDb = 5.5;
-
+constexpr double kVisibleLossDb = 3, kTwiceDb = 5.5, kProvenLossDb = 0.5; // an error costs the output something
 /// Share of the noise at a tensor from which on one source of it counts.
 constexpr double kCountingShare = 0.1;
 
@@ -47,12 +46,12 @@ public:
             m_shares = outputShares(pair, c);
     }
     /// The row's own noise would be `gainDb` less.
-    bool isVisible(size_t row, double gainDb) const
+    bool isVisible(size_t row, double gainDb, double least = kVisibleLossDb) const
     {
         if (m_shares.empty())
             return false;
         const double less = m_shares[row] * (1 - std::pow(10.0, -std::max(gainDb, 0.0) / 10));
-        return 0.0 - 10 * std::log10(1 - std::min(less, kAlmostAll)) >= kVisibleLossDb;
+        return 0.0 - 10 * std::log10(1 - std::min(less, kAlmostAll)) >= least;
     }
     void tell(size_t row, Finding& f) const
     {
@@ -424,7 +423,8 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
             continue;
         const double used = widthWithZero(*row.floatRange);
         const double whole = row.range->second - row.range->first;
-        const bool spoiled = *row.localSqnrDb < kSpoiledDb && wasted > kForeignDb;
+        const bool spoiled
+            = *row.localSqnrDb < kSpoiledDb && wasted > kForeignDb && cost.isVisible(i, wasted, kProvenLossDb);
         Finding f = activationFinding(c, i, Rule::RangeTooLarge);
         if (spoiled)
             f.severity = Severity::Error;

@@ -59,6 +59,20 @@ Prepared oneScale(bool codes, const QString& between)
     return m.node("Neg", { codes ? "b_dq" : "b" }, { "y" }).output("y").finish();
 }
 
+/// x -> Neg -> a; y = a + `part` * a. The range of the part is `times` as wide as its data, or as 4, where that is
+/// more.
+Prepared parts(bool codes, float part, float times)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("part", Tensor::scalar(part)).node("Neg", { "x" }, { "a" });
+    if (codes)
+        m.qdq<uint8_t>("a", "a_dq", 30.f / 255, 128);
+    m.node("Mul", { codes ? "a_dq" : "a", "part" }, { "b" });
+    if (codes)
+        m.qdq<uint8_t>("b", "b_dq", times * 8 / 255, 128);
+    return m.node("Add", { codes ? "a_dq" : "a", codes ? "b_dq" : "b" }, { "y" }).output("y").finish();
+}
+
 const Finding* severeRange(const Comparison& c)
 {
     const auto at = std::ranges::find_if(c.findings, [](const Finding& f) {
@@ -256,6 +270,29 @@ private slots:
             differ += !d.same;
         QCOMPARE(differ, size_t(first != 8.1f) + size_t(second != 8.1f));
     }
+    void errorsCostTheOutput_data()
+    {
+        QTest::addColumn<float>("part");
+        QTest::addColumn<float>("times");
+        QTest::addColumn<bool>("error");
+        QTest::newRow("all of the output") << 1.f << 128.f << true;
+        QTest::newRow("a thousandth of it") << 0.001f << 2.f << false;
+    }
+    /// A range that spoils a tensor is no error where the output would not gain by another one.
+    void errorsCostTheOutput()
+    {
+        QFETCH(float, part);
+        QFETCH(float, times);
+        QFETCH(bool, error);
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, uniform(kRows * kWidth, 3, -4, 4)) });
+        const Comparison c = compared(parts(false, part, 0), parts(true, part, times), data);
+        QVERIFY(rowOf(c, "b").localSqnrDb.value_or(0) < 12);
+        const auto f = std::ranges::find_if(
+            c.findings, [](const Finding& one) { return one.rule == Rule::RangeTooLarge && one.tensor == "b"; });
+        QVERIFY2(f != c.findings.end(), qPrintable(rulesOf(c)));
+        QCOMPARE(f->severity == Severity::Error, error);
+    }
+
     /// 0 to 1 is the range of a Softmax, however small these data make it.
     void rangeOfOperator()
     {
