@@ -25,8 +25,8 @@ constexpr double kBeyondRounding = 1.2;
 constexpr double kForeignDb = 18;
 /// Above this nobody minds a few values that are cut.
 constexpr double kFineDb = 40;
-/// Where most ranges are so many times as wide as the data, they were found with other data.
-constexpr double kForeignExcess = 3, kMost = 0.5;
+/// Where so many ranges are so many times as wide as the data, and the input's too, they were found with other data.
+constexpr double kForeignExcess = 3, kMany = 1.0 / 3;
 /// A range this share of the data's width only has to move, by this share of its codes at least.
 constexpr double kWideEnough = 0.95, kShiftedShare = 0.125;
 
@@ -337,8 +337,8 @@ double excessOf(const ActivationRow& row)
     return inside ? std::pow(10.0, unusedDb(row) / 20) : 0;
 }
 
-/// Most ranges are far wider than the data: found with other ones.
-bool mostAreTooWide(const Comparison& c)
+/// Many ranges are far wider than the data: found with other ones, where the input's is.
+bool manyAreTooWide(const Comparison& c)
 {
     size_t own = 0, wide = 0;
     for (size_t i = 0; i < c.activations.size(); ++i)
@@ -346,7 +346,7 @@ bool mostAreTooWide(const Comparison& c)
             ++own;
             wide += excessOf(c.activations[i]) >= kForeignExcess;
         }
-    return own > 2 && double(wide) > kMost * double(own);
+    return own > 2 && double(wide) > kMany * double(own);
 }
 
 /// Another tensor has the same scale and needs it, and tools give both one.
@@ -404,7 +404,7 @@ double wastedBeyondByteDb(const ActivationRow& row, double idle)
 
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
-    const bool foreign = mostAreTooWide(c);
+    const bool foreign = manyAreTooWide(c);
     const Symmetry symmetry(c);
     const OutputCost cost(pair, c);
     for (size_t i = 0; i < c.activations.size(); ++i) {

@@ -73,6 +73,23 @@ Prepared parts(bool codes, float part, float times)
     return m.node("Add", { codes ? "a_dq" : "a", codes ? "b_dq" : "b" }, { "y" }).output("y").finish();
 }
 
+/// x -> Neg -> a0 -> Neg -> a1 ... -> y; the ranges of the first ones are six times as wide as the data.
+Prepared wideAtFirst(bool codes, int wide)
+{
+    constexpr int kTensors = 10;
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    std::string last = "x";
+    for (int i = 0; i < kTensors; ++i) {
+        const std::string next = i + 1 < kTensors ? "a" + std::to_string(i) : "y";
+        if (codes)
+            m.qdq<uint8_t>(last, last + "_dq", (i < wide ? 6 : 1) * 8.2f / 255, 128);
+        m.node("Neg", { codes ? last + "_dq" : last }, { next });
+        last = next;
+    }
+    return m.output("y").finish();
+}
+
 const Finding* severeRange(const Comparison& c)
 {
     const auto at = std::ranges::find_if(c.findings, [](const Finding& f) {
@@ -291,6 +308,29 @@ private slots:
             c.findings, [](const Finding& one) { return one.rule == Rule::RangeTooLarge && one.tensor == "b"; });
         QVERIFY2(f != c.findings.end(), qPrintable(rulesOf(c)));
         QCOMPARE(f->severity == Severity::Error, error);
+    }
+
+    void inputsOfOtherData_data()
+    {
+        QTest::addColumn<int>("wide");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("none") << 0 << false;
+        QTest::newRow("the input alone") << 1 << false;
+        QTest::newRow("four of ten") << 4 << true;
+        QTest::newRow("all") << 10 << true;
+    }
+    /// Behind an input that was calibrated with larger data not all ranges are as wide.
+    void inputsOfOtherData()
+    {
+        QFETCH(int, wide);
+        QFETCH(bool, told);
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, uniform(kRows * kWidth, 3, -4, 4)) });
+        const Comparison c = compared(wideAtFirst(false, 0), wideAtFirst(true, wide), data);
+        QVERIFY(rowOf(c, "x").localSqnrDb.value_or(0) > 30); // nothing to say of it by itself
+        const Finding* f = findingOf(c, Rule::InputMismatch);
+        QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
+        if (f)
+            QVERIFY2(f->tensor == "x" && f->severity == Severity::Warning, qPrintable(rulesOf(c)));
     }
 
     /// 0 to 1 is the range of a Softmax, however small these data make it.
