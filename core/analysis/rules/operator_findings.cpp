@@ -157,6 +157,14 @@ std::vector<NodeId> makersOfInput(const Graph& graph, NodeId product)
     return chain;
 }
 
+/// The product whose output this one reads itself; invalid where something else makes it.
+NodeId productBefore(const Graph& graph, NodeId product)
+{
+    const auto& inputs = graph.node(product).inputs;
+    const NodeId maker = !inputs.empty() && inputs[0].valid() ? graph.value(inputs[0]).producer : NodeId();
+    return maker.valid() && sumsProducts(graph.node(maker).opType) ? maker : NodeId();
+}
+
 /// The noise grows in a product that is linear: not because it is steep, but because its sums cancel the signal.
 bool cancels(const ActivationRow& row)
 {
@@ -171,6 +179,20 @@ const ActivationRow* inputRow(const Graph& graph, const Comparison& c, NodeId pr
     const auto& inputs = graph.node(product).inputs;
     const auto row = inputs.empty() ? std::nullopt : RowOfValue(c.activations).find(inputs[0], product);
     return row ? &c.activations[*row] : nullptr;
+}
+
+/// The product itself, with the one that makes its input: else that has its quantizer still.
+void leaveInFloat(const Graph& graph, const ActivationRow& row, bool ownInput, Finding& f)
+{
+    f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
+    f.remedy = ruleRemedy(f.rule, row.node);
+    const NodeId before = ownInput ? NodeId() : productBefore(graph, row.floatNode);
+    if (!before.valid())
+        return;
+    f.together = { f.change };
+    f.change = { RemedyKind::ExcludeNode, graph.node(before).name, {}, 0, 0, 0 };
+    f.remedy = fmt::format(
+        "Leave {} and {} in float, so that the value between them is not rounded.", f.change.node, row.node);
 }
 
 /// One large channel takes the steps of the others: that, not the sums, lets the noise grow.
@@ -217,10 +239,9 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
                 f.together.push_back(std::move(change));
         }
         if (f.change.kind == RemedyKind::None)
-            f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
-        f.remedy = f.change.node == row.node
-            ? ruleRemedy(f.rule, row.node)
-            : fmt::format("Leave what makes its input in float, from {} on backwards.", f.change.node);
+            leaveInFloat(graph, row, ownInput, f);
+        else
+            f.remedy = fmt::format("Leave what makes its input in float, from {} on backwards.", f.change.node);
         found.push_back(std::move(f));
     }
 }

@@ -10,12 +10,16 @@ namespace {
 constexpr int64_t kRows = 64;
 constexpr float kStep = 0.4f, kMean = 50; ///< of the values behind the Add
 
-/// x -> Add -> MatMul -> y, which takes the difference of two columns, or one of them.
-Prepared difference(bool quantized, bool cancels)
+/// x -> Add, or a product with a bias -> MatMul -> y, which takes the difference of two columns, or one of them.
+Prepared difference(bool quantized, bool cancels, bool product = false)
 {
     SmallModel m(quantized ? "q" : "f");
-    m.input("x", { kRows, 2 }).constant("mean", Tensor::of<float>({ 1 }, { kMean }));
-    m.node("Add", { "x", "mean" }, { "a" });
+    m.input("x", { kRows, 2 }).constant("mean", Tensor::of<float>({ 2 }, { kMean, kMean }));
+    m.constant("unit", Tensor::of<float>({ 2, 2 }, { 1, 0, 0, 1 }));
+    if (product)
+        m.node("Gemm", { "x", "unit", "mean" }, { "a" });
+    else
+        m.node("Add", { "x", "mean" }, { "a" });
     const float second = cancels ? -1.f : 0.f;
     if (!quantized)
         return m.constant("w", Tensor::of<float>({ 2, 1 }, { 1, second }))
@@ -49,7 +53,7 @@ Prepared largeChannel(bool quantized)
     return m.node("MatMul", { quantized ? "a_read" : "a", "w" }, { "y" }).output("y").finish();
 }
 
-Comparison compared(bool cancels)
+Comparison compared(bool cancels, bool product = false)
 {
     std::vector<float> values = normals(int(2 * kRows), 9);
     for (float& v : values)
@@ -57,7 +61,8 @@ Comparison compared(bool cancels)
     CompareOptions options;
     options.prove = true;
     const FixedData data({ Tensor::of<float>({ kRows, 2 }, values) });
-    auto result = compareModels(pairOf(difference(false, cancels), difference(true, cancels)), data, options, {});
+    auto result = compareModels(
+        pairOf(difference(false, cancels, product), difference(true, cancels, product)), data, options, {});
     if (!result.ok())
         qFatal("%s", issueText(result.issue()).c_str());
     return std::move(result).value();
@@ -68,16 +73,25 @@ Comparison compared(bool cancels)
 class CancellationTests : public QObject {
     Q_OBJECT
 private slots:
+    void namesWhatMakesTheInput_data()
+    {
+        QTest::addColumn<bool>("product");
+        QTest::newRow("a sum") << false;
+        QTest::newRow("a product, which has a quantizer of its own") << true;
+    }
     /// The input stands above 45 dB either way.
     void namesWhatMakesTheInput()
     {
-        const Comparison c = compared(true);
+        QFETCH(bool, product);
+        const Comparison c = compared(true, product);
         const Finding* found = findingOf(c, Rule::SensitiveOperator);
         QVERIFY2(found, qPrintable(rulesOf(c)));
         QCOMPARE(found->tensor, std::string("y"));
         QCOMPARE(found->change.kind, RemedyKind::ExcludeNode);
         QCOMPARE(found->change.node, std::string("n_a"));
-        QVERIFY(found->together.empty());
+        QCOMPARE(found->together.size(), size_t(product));
+        if (product)
+            QCOMPARE(found->together[0].node, std::string("n_y"));
     }
 
     /// Nothing cancels: the large channel takes the steps of the others.
