@@ -279,6 +279,25 @@ private slots:
         QCOMPARE(now.remedy.find("does not mend what is told here") != std::string::npos, given);
     }
 
+    /// Where trials measure that scales a channel bring back much at a poor output, they are no mere note.
+    void scalesThatMendAreNoNote()
+    {
+        const Prepared f = unequalColumns(false), q = unequalColumns(true);
+        const PlantedPair files { std::shared_ptr<const Model>(f.plan, &f.plan->model()),
+            std::shared_ptr<const Model>(q.plan, &q.plan->model()),
+            std::make_shared<FixedData>(std::vector { Tensor::of<float>({ 8, 16 }, normals(128, 3)) }) };
+        auto s = std::make_shared<Snapshot>(*snapshotOf(files));
+        Finding told = makeFinding(Rule::ChannelImbalance, "w1");
+        told.change = { RemedyKind::PerChannel, {}, {}, 0, 0, 0 };
+        s->comparison->findings = { told };
+        QCOMPARE(told.severity, Severity::Note);
+        QVERIFY2(outputDb(*s) < 35, qPrintable(QString::number(outputDb(*s))));
+        const SnapshotPtr after = tried(s);
+        QCOMPARE(after->comparison->findings.size(), size_t(1));
+        const Finding& now = after->comparison->findings[0];
+        QVERIFY2(now.measuredGainDb.value_or(0) > 3 && now.severity == Severity::Warning, now.remedy.c_str());
+    }
+
     /// A recipe leaves them in float: that is no measure of writing them anew.
     void expertsAreNotMeasuredInFloat()
     {

@@ -57,6 +57,7 @@ bool hasWrongElements(const WeightRow& row)
 namespace {
 
 constexpr double kFeltAtOutput = 0.5; ///< dB
+constexpr double kFeltTogether = 3, kPoorOutput = 20; ///< dB that all such weights cost together, and where that counts
 
 /// What the worst output gains where the weight's own noise falls by so much; nothing where that is not known.
 Number gainAtOutput(const Comparison& c, const std::vector<double>& shares, const WeightRow& row, double gainDb)
@@ -78,6 +79,26 @@ Number gainAtOutput(const Comparison& c, const std::vector<double>& shares, cons
     return std::nullopt;
 }
 
+/// What scales a channel of all weights would take away of the worst output's noise: what single ones gain hides behind
+/// the others.
+class SharedCost {
+public:
+    void add(const Number& gainDb) { m_all += gainDb ? 1 - std::pow(10.0, -*gainDb / 10) : 0; }
+    void tell(size_t finding) { m_told.push_back(finding); }
+    void judge(const Comparison& c, std::vector<Finding>& found) const
+    {
+        const OutputRow* worst = worstOutput(c.outputs);
+        const bool felt = 1 - std::min(m_all, 1.0) <= std::pow(10.0, -kFeltTogether / 10);
+        if (felt && worst && worst->similarity.sqnrDb.value_or(HUGE_VAL) < kPoorOutput)
+            for (const size_t finding : m_told)
+                found[finding].severity = Severity::Warning;
+    }
+
+private:
+    double m_all = 0;
+    std::vector<size_t> m_told;
+};
+
 /// The format stores one scale for what Gather reads.
 bool hasOneScaleOnly(const ComparePair& pair, const WeightRow& row)
 {
@@ -90,6 +111,7 @@ bool hasOneScaleOnly(const ComparePair& pair, const WeightRow& row)
 void findChannelImbalance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     std::vector<double> shares;
+    SharedCost cost;
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         if (row.bias || !row.params.perTensor() || !row.perChannelSqnrDb || !row.similarity.sqnrDb || !row.rangeRatio
@@ -99,15 +121,19 @@ void findChannelImbalance(const ComparePair& pair, const Comparison& c, std::vec
         const double gain
             = *row.perChannelSqnrDb - std::max(*row.similarity.sqnrDb, row.perTensorSqnrDb.value_or(-HUGE_VAL));
         // Weights that differ for another reason would not gain by another granularity.
-        if (gain < kWorthwhileDb || row.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+        if (gain <= 0 || row.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+            continue;
+        if (shares.empty())
+            shares = noiseShares(pair, c);
+        const Number atOutput = gainAtOutput(c, shares, row, gain);
+        cost.add(atOutput);
+        if (gain < kWorthwhileDb)
             continue;
         // The large channels hide in the sum how little is left of the others.
         const double typical = medianOf(row.channelSqnrDb).value_or(*row.similarity.sqnrDb);
         if (typical >= kAmpleWeightDb)
             continue;
-        if (shares.empty())
-            shares = noiseShares(pair, c);
-        const bool felt = gainAtOutput(c, shares, row, gain).value_or(HUGE_VAL) >= kFeltAtOutput;
+        const bool felt = atOutput.value_or(HUGE_VAL) >= kFeltAtOutput;
         const bool oneOnly = hasOneScaleOnly(pair, row);
         if (oneOnly && !felt)
             continue;
@@ -128,8 +154,10 @@ void findChannelImbalance(const ComparePair& pair, const Comparison& c, std::vec
             f.remedy = "Leave this table in float, or take a format that has scales a channel or block for it.";
             f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
         }
+        cost.tell(found.size());
         found.push_back(std::move(f));
     }
+    cost.judge(c, found);
 }
 
 namespace {

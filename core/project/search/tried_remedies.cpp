@@ -47,9 +47,13 @@ bool isOfStored(const Finding& f)
 /// Costs nothing in the run that measures: kernels on whole numbers alone compute something else.
 bool isForKernels(const Finding& f) { return f.rule == Rule::WrongBiasScale && f.cause == "own_scale"; }
 
-/// The cause stays: it lies in a weight, and ranges alone change, or the other way round.
+/// The cause stays: it lies in a weight, and ranges alone change, or the other way round; or in more weights than those
+/// of nodes that are left in float.
 bool leavesCause(const Finding& f, const Changes& changes)
 {
+    const bool nodes = std::ranges::all_of(changes, [](const Remedy& r) { return r.kind == RemedyKind::ExcludeNode; });
+    if (f.rule == Rule::ChannelImbalance && nodes && f.places.size() > changes.size())
+        return true;
     const bool weight = f.rule == Rule::WeightsTooCoarse || f.rule == Rule::ChannelImbalance;
     return weight ? ofActivationsAlone(changes) : f.change.kind == RemedyKind::SetRange && ofWeightsAlone(changes);
 }
@@ -239,6 +243,20 @@ bool ofRange(const Finding& f) { return f.rule == Rule::RangeTooSmall || f.rule 
 /// What is stored wrong is mended by itself where that helps, whatever gains more beside it.
 bool keepsOwn(const Finding& f, size_t more) { return more > 0 && isOfStored(f) && f.measuredGainDb && helps(f); }
 
+/// Scales a channel that bring back so much, or samples that were lost, are no mere note, however good each weight is.
+void raiseScales(std::vector<Finding>& findings, const Number& beforeDb)
+{
+    const bool poor = beforeDb.value_or(kMendedDb) < kMendedDb;
+    const bool lost = std::ranges::any_of(
+        findings, [](const Finding& f) { return f.rule == Rule::AccuracyDrop && f.severity != Severity::Note; });
+    for (Finding& f : findings) {
+        const bool samples = lost && f.measuredAccuracyGain.value_or(0) >= kHarmfulPoints;
+        if (f.rule == Rule::ChannelImbalance && f.severity == Severity::Note && f.change.kind != RemedyKind::None
+            && poor && (f.measuredGainDb.value_or(0) >= kCloserDb || samples))
+            f.severity = Severity::Warning;
+    }
+}
+
 /// The findings of a snapshot whose remedies are tried.
 class Findings {
 public:
@@ -332,6 +350,7 @@ public:
             }
         }
         raise();
+        raiseScales(m_all, m_trials.before());
         std::erase_if(m_all, refuted);
         std::ranges::stable_sort(m_all, {}, &Finding::severity);
         sortTried(m_all);

@@ -219,11 +219,51 @@ Prepared tied(const std::vector<float>& w, const std::vector<float>& another, co
     return m.output("y").finish();
 }
 
+/// y = x * w + `part` * x * w, the second part in float: one column of w is five times as large as the others, and has
+/// one scale with them.
+Prepared oneLargeColumn(bool codes, float part)
+{
+    std::vector<float> w = normals(int(kWidth * kWidth), 7);
+    for (size_t row = 0; row < size_t(kWidth); ++row)
+        w[row * size_t(kWidth)] *= 5;
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    const float scale = std::max(-std::ranges::min(w), std::ranges::max(w)) / 127;
+    if (codes)
+        m.weight("w", { kWidth, kWidth }, symmetricCodes(w, { scale }), { scale });
+    else
+        m.constant("w", Tensor::of<float>({ kWidth, kWidth }, w));
+    m.node("MatMul", { "x", "w" }, { "p" });
+    for (float& v : w)
+        v *= part;
+    m.constant("v", Tensor::of<float>({ kWidth, kWidth }, w)).node("MatMul", { "x", "v" }, { "r" });
+    return m.node("Add", { "p", "r" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class WeightScalesTests : public QObject {
     Q_OBJECT
 private slots:
+    void oneScaleAtTheOutput_data()
+    {
+        QTest::addColumn<float>("part");
+        QTest::addColumn<bool>("warns");
+        QTest::newRow("little of the sum is left") << -0.9f << true;
+        QTest::newRow("all of it") << 1.f << false;
+    }
+    /// Scales a channel are no mere note where the output is poor for want of them, though the weight has above 25 dB.
+    void oneScaleAtTheOutput()
+    {
+        QFETCH(float, part);
+        QFETCH(bool, warns);
+        const Comparison c = compared(oneLargeColumn(false, part), oneLargeColumn(true, part), rows());
+        const Finding* f = findingOf(c, Rule::ChannelImbalance);
+        QVERIFY2(f, qPrintable(rulesOf(c)));
+        QVERIFY(c.weights[0].similarity.sqnrDb.value_or(0) > 25);
+        QCOMPARE(f->severity, warns ? Severity::Warning : Severity::Note);
+    }
+
     void equalized_data()
     {
         QTest::addColumn<bool>("bias"); // has the factors
