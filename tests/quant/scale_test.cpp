@@ -46,7 +46,7 @@ private slots:
         QCOMPARE(range(DType::UInt8, false, true), P(0, 127));
         QCOMPARE(range(DType::UInt16, false, true), P(0, 32767));
         QCOMPARE(range(DType::Int16, true, false), P(-32767, 32767));
-        QCOMPARE(range(DType::Int16, true, true), P(-16384, 16383));
+        QCOMPARE(range(DType::Int16, true, true), P(-16384, 16384));
         QCOMPARE(range(DType::Int4, true, false), P(-8, 7));
         QCOMPARE(range(DType::Int4, false, true), P(-4, 3));
         QCOMPARE(range(DType::UInt4, false, true), P(0, 7));

@@ -16,9 +16,9 @@ CodeRange targetCodes(DType type, bool symmetric, bool reduced)
     if (reduced) {
         if (!isSigned(type))
             return { 0, full.high / 2 };
-        // Only int8 has a reduced range that is symmetric: 64 + 64 is what two products of uint8 may add up to.
+        // Those of int8 and int16 are symmetric: 64 + 64 is what two products of uint8 may add up to.
         const int64_t half = (full.high + 1) / 2;
-        return { -half, type == DType::Int8 ? half : half - 1 };
+        return { -half, type == DType::Int8 || type == DType::Int16 ? half : half - 1 };
     }
     if (symmetric && (type == DType::Int8 || type == DType::Int16))
         return { -full.high, full.high };
