@@ -129,6 +129,16 @@ const std::vector<OptionSet>& optionSets()
             [](R& r) {
                 r.opTypes = { "Conv", "Gemm" };
             } },
+        { "products alone",
+            [](R& r) {
+                r.opTypes = { "Conv", "MatMul" };
+                r.perChannel = true;
+            } },
+        { "products alone, symmetric",
+            [](R& r) {
+                r.opTypes = { "Conv", "MatMul" };
+                r.symmetricActivations = true;
+            } },
         { "more types",
             [](R& r) {
                 r.opTypes = { "Conv", "MatMul", "Tanh" };
@@ -247,6 +257,11 @@ private slots:
             QVERIFY2(differences.count() == 0 && back->differences == size_t(0),
                 qPrintable(QString("seed %1, %2 differences").arg(seed).arg(differences.count())));
             QVERIFY(first->draft.opsets == again->draft.opsets);
+            // A wrong setting with enough of their own for single tensors makes the same file, and recalibrates
+            // otherwise.
+            QCOMPARE(back->recipe.symmetricActivations, recipe.symmetricActivations);
+            QVERIFY2(back->recipe.tensors.empty() || !recipe.tensors.empty(),
+                qPrintable(QString("seed %1: %2").arg(seed).arg(back->recipe.tensors.size())));
         }
     }
 

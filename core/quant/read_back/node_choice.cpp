@@ -54,6 +54,8 @@ private:
     bool hasQuantizedInputs(const DraftNode& node) const;
     /// The Relu or Clip has no node any more: the codes saturate for it.
     bool absorbed(const DraftNode& node) const;
+    /// Chosen, it would give the tensor before it its own range, as ONNX Runtime's tools do: here both have one.
+    bool hasOtherRange(const DraftNode& clip) const;
     void findQuietTypes();
 
     const FloatModel& m_model;
@@ -69,6 +71,16 @@ bool Judge::absorbed(const DraftNode& node) const
         return false;
     const Node* made = m_file.producer(node.outputs.front());
     return !made || made->opType != node.opType;
+}
+
+bool Judge::hasOtherRange(const DraftNode& clip) const
+{
+    const FileTensor* before = m_file.find(clip.inputs.front());
+    const FileTensor* after = m_file.find(clip.outputs.front());
+    if (!before || !after || before->converted || after->converted || before->params.dtype != after->params.dtype
+        || m_model.readersOf(clip.inputs.front()).size() != 1)
+        return false;
+    return !sameParameters(before->params, after->params);
 }
 
 bool Judge::hasQuantizedOutputs(const DraftNode& node) const
@@ -128,6 +140,8 @@ Verdict Judge::pairs(const DraftNode& node) const
         if (!quantized(node.inputs.front()))
             return Verdict::Either;
         if (m_absorbs && m_model.readersOf(node.inputs.front()).size() == 1)
+            return Verdict::Float;
+        if (hasOtherRange(node))
             return Verdict::Float;
     }
     if (node.is("Where") && !(quantized(node.inputs[1]) && quantized(node.inputs[2])))

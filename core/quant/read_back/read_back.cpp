@@ -30,6 +30,9 @@ struct Trial {
     DraftDifferences differences;
     std::string lacking; ///< tensor for which it is not
     size_t count() const { return made ? differences.count() : std::numeric_limits<size_t>::max(); }
+    /// A setting that is right needs nothing of their own for the tensors to come out as in the file; a wrong one with
+    /// enough of that has no differences, either.
+    size_t cost() const { return made ? differences.count() + recipe.tensors.size() : count(); }
 };
 
 /// Guesses and compares: changes of the recipe that bring the float model closer to the file stay.
@@ -138,7 +141,7 @@ bool Search::improve(Trial& best, const Change& change) const
     if (recipe == best.recipe)
         return false;
     Trial trial = attempt(std::move(recipe));
-    if (trial.count() >= best.count())
+    if (trial.cost() >= best.cost())
         return false;
     best = std::move(trial);
     return true;
@@ -235,18 +238,20 @@ void Search::overrideParameters(Trial& best) const
     if (!best.made || best.count() == 0)
         return;
     const QuantizedFile made = QuantizedFile::read(best.made, {});
-    improve(best, [&](Recipe& recipe) {
-        for (const auto& [name, tensor] : m_file.tensors) {
-            const FileTensor* ours = made.find(name);
-            const bool possible = tensor.provider.empty() && !tensor.params.scale.empty()
-                && tensor.role != QuantRole::Bias && tensor.params.blockSize == 0;
-            if (!possible || !ours || sameParameters(ours->params, tensor.params))
-                continue;
-            auto convert = recipe.tensors.contains(name) ? recipe.tensors[name].convert : std::nullopt;
-            recipe.tensors[name] = exactOverride(tensor.params);
-            recipe.tensors[name].convert = std::move(convert);
-        }
-    });
+    Recipe recipe = best.recipe;
+    for (const auto& [name, tensor] : m_file.tensors) {
+        const FileTensor* ours = made.find(name);
+        const bool possible = tensor.provider.empty() && !tensor.params.scale.empty() && tensor.role != QuantRole::Bias
+            && tensor.params.blockSize == 0;
+        if (!possible || !ours || sameParameters(ours->params, tensor.params))
+            continue;
+        auto convert = recipe.tensors.contains(name) ? recipe.tensors[name].convert : std::nullopt;
+        recipe.tensors[name] = exactOverride(tensor.params);
+        recipe.tensors[name].convert = std::move(convert);
+    }
+    Trial trial = attempt(std::move(recipe));
+    if (trial.count() < best.count())
+        best = std::move(trial);
 }
 
 Trial Search::run(const Recipe& start, bool sameNames)
