@@ -131,6 +131,7 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
     addFilesOf(files, *example, "the example");
     QS_CHECK(files.check());
     QS_TRY(ReadBack back, readExample(inputs.model, example));
+    const GraphDraft model(inputs.model);
     if (context.common.json != "-" && !context.common.quiet)
         std::cout << o.like << ": " << describeReadBack(back) << "\n";
     for (const std::string& sentence : back.undetermined)
@@ -138,7 +139,9 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
     if (!o.data.given() && o.ranges.empty() && o.recipe.calibrationCache.empty() && o.shards.calibrated.empty())
         inputs.ranges = std::move(back.ranges);
     else // those that the recipe has of single tensors are the file's, too
-        back.recipe = recalibrated(std::move(back.recipe), GraphDraft(inputs.model));
+        back.recipe = recalibrated(std::move(back.recipe), model);
+    for (const auto& [path, value] : o.recipe.flags) // given for all, also where the file had something else
+        back.recipe = withoutOwn(std::move(back.recipe), model, path);
     return ChosenRecipe { std::move(back.recipe), o.like };
 }
 

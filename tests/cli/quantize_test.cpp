@@ -97,6 +97,40 @@ private slots:
         QVERIFY(contentOf(path("like16.onnx")) != contentOf(path("example.onnx")));
     }
 
+    void optionsReachTensorsOfTheirOwn_data()
+    {
+        QTest::addColumn<QString>("recipe"); ///< of the example
+        QTest::addColumn<QString>("own"); ///< and what it says of one tensor
+        QTest::addColumn<QStringList>("options");
+        QTest::newRow("type of activations")
+            << ""
+            << "\"/block/Add_output_0\": {\"type\": \"uint8\"}" << QStringList { "--activation-type", "int16" };
+        QTest::newRow("type of weights") << ""
+                                         << "\"onnx::Conv_60\": {\"type\": \"uint8\"}"
+                                         << QStringList { "--weight-type", "int16" };
+        QTest::newRow("granularity") << "\"per_channel\": true, "
+                                     << "\"onnx::Conv_60\": {\"type\": \"int8\"}" << QStringList { "--per-channel" };
+    }
+    /// What is given for all tensors is so of those, too, of which the example says otherwise.
+    void optionsReachTensorsOfTheirOwn()
+    {
+        QFETCH(QString, recipe);
+        QFETCH(QString, own);
+        QFETCH(QStringList, options);
+        std::vector<json> recipes;
+        for (const QString& tensors : { QString(), own }) {
+            const QString content = QString("{\"schema_version\": 1, %1\"tensors\": {%2}}").arg(recipe, tensors);
+            const QString given = text("given.json", content.toStdString());
+            QS_EXPECT(0, {}, { "quantize", kFloat, "-o", path("given.onnx"), "--data", kData, "--recipe", given });
+            QS_EXPECT(0, {},
+                QStringList({ "quantize", kFloat, "-o", path("all.onnx"), "--like", path("given.onnx"), "--save-recipe",
+                    path("all.json") })
+                    + options);
+            recipes.push_back(parsed(contentOf(path("all.json"))));
+        }
+        QVERIFY2(recipes[0] == recipes[1], recipes[1].dump().c_str());
+    }
+
     void jsonSummary()
     {
         const Outcome o = quantscope(

@@ -356,6 +356,43 @@ private slots:
         QVERIFY(std::ranges::none_of(weightsOf(unsignedWeights), [](const auto& p) { return p.type || p.scale; }));
     }
 
+    void ownSettingsGo_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<bool>("ofActivation"); ///< that something of its own goes; of the weight, else
+        for (const char* path : { "activation_type", "symmetric_activations" })
+            QTest::newRow(path) << QString(path) << true;
+        for (const char* path : { "weight_type", "per_channel", "symmetric_weights", "reduce_range" })
+            QTest::newRow(path) << QString(path) << false;
+        QTest::newRow("format") << QString("format") << false;
+    }
+    /// What is given for all tensors reaches those of which a file's recipe says what they were, and nothing else goes.
+    void ownSettingsGo()
+    {
+        QFETCH(QString, path);
+        QFETCH(bool, ofActivation);
+        const Case c;
+        Recipe given = c.recipe;
+        TensorOverride& activation = given.tensors["r1"] = {};
+        activation.parts = { { .type = DType::UInt8, .scale = 0.05, .zeroPoint = 0, .symmetric = false } };
+        activation.convert.emplace().to.type = DType::UInt16;
+        TensorOverride& weight = given.tensors["w1"] = {};
+        weight.parts = { { .scale = 0.05, .zeroPoint = 0, .symmetric = true, .reduceRange = true } };
+        weight.axis = 1;
+        const Recipe left = withoutOwn(given, c.net, path.toStdString());
+        QCOMPARE(left.tensors.at("r1") == activation, !ofActivation);
+        QCOMPARE(left.tensors.at("w1") == weight, ofActivation || path == "format");
+        const QuantOverride &a = left.tensors.at("r1").parts.front(), &w = left.tensors.at("w1").parts.front();
+        QCOMPARE(a.highest.has_value(), ofActivation); // its range stays
+        QCOMPARE(a.type.has_value(), path != "activation_type");
+        QCOMPARE(left.tensors.at("r1").convert.has_value(), path != "activation_type");
+        QCOMPARE(a.symmetric.has_value(), path != "symmetric_activations");
+        QCOMPARE(w.symmetric.has_value(), path != "symmetric_weights");
+        QCOMPARE(w.reduceRange.has_value(), path != "reduce_range");
+        given.tensors["w1"].parts = { { .scale = 0.05, .zeroPoint = 0 } };
+        QCOMPARE(withoutOwn(given, c.net, path.toStdString()).tensors.contains("w1"), path != "per_channel");
+    }
+
     /// Another type keeps the range that a scale and zero point said.
     void activationTypesKeepRanges()
     {

@@ -162,6 +162,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::PerChannel:
         if (!remedy.ofAllWeights())
             return withChannelAxis(std::move(recipe), remedy.tensor, remedy.axis);
+        recipe = withoutOwn(std::move(recipe), floatModel, "per_channel");
         recipe.perChannel = true;
         break;
     case RemedyKind::ReduceRange:
@@ -176,7 +177,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::KeepActivations:
         return withActivations(std::move(recipe), remedy);
     case RemedyKind::AsymmetricActivations:
-        return asymmetric(std::move(recipe), remedy);
+        return asymmetric(withoutOwn(std::move(recipe), floatModel, "symmetric_activations"), remedy);
     case RemedyKind::DynamicFormat:
         recipe.format = RecipeFormat::Dynamic;
         break;
@@ -185,8 +186,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::EightBitWeight:
         if (!remedy.ofAllWeights())
             return withEightBits(std::move(recipe), remedy);
-        recipe.weightType = remedy.type;
-        break;
+        return withWeightType(std::move(recipe), floatModel, remedy.type);
     case RemedyKind::Equalize:
         recipe = recalibrated(std::move(recipe), floatModel); // activations are others then
         recipe.corrections.equalize = true;

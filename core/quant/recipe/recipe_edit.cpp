@@ -77,6 +77,32 @@ void byRange(QuantOverride& part, DType type)
     part.zeroPoint.reset();
 }
 
+/// Nothing of its own about one setting; `usual` is the type of activations. An activation keeps its range.
+void dropOwn(QuantOverride& part, std::string_view path, DType usual)
+{
+    if (path == "activation_type" || path == "symmetric_activations")
+        byRange(part, part.type.value_or(usual));
+    if (path == "activation_type" || path == "weight_type")
+        part.type.reset();
+    if (path == "symmetric_activations" || path == "symmetric_weights")
+        part.symmetric.reset();
+    if (path == "reduce_range")
+        part.reduceRange.reset();
+}
+
+/// Channels follow the recipe where nothing else is said of the constant; an override without an axis would say that it
+/// has none.
+void dropAxis(TensorOverride& override, DType usual)
+{
+    TensorOverride bare = override;
+    bare.axis.reset();
+    bare.parts.resize(1);
+    if (bare.parts.front().type == usual)
+        bare.parts.front().type.reset();
+    if (bare == TensorOverride {})
+        override = std::move(bare);
+}
+
 /// A tensor's override, with at least one part.
 TensorOverride& overrideOf(Recipe& recipe, const std::string& tensor)
 {
@@ -294,25 +320,39 @@ Recipe withReducedWeight(Recipe recipe, const std::string& weight)
 
 Recipe withActivationType(Recipe recipe, const GraphDraft& floatModel, DType type)
 {
-    for (auto& [name, override] : recipe.tensors)
-        if (!floatModel.constant(name))
-            for (QuantOverride& part : override.parts) {
-                byRange(part, part.type.value_or(recipe.activationType));
-                part.type.reset();
-            }
+    recipe = withoutOwn(std::move(recipe), floatModel, "activation_type");
     recipe.activationType = type;
     return recipe;
 }
 
 Recipe withWeightType(Recipe recipe, const GraphDraft& floatModel, DType type)
 {
-    for (auto& [name, override] : recipe.tensors)
-        if (floatModel.constant(name)) {
-            for (QuantOverride& part : override.parts)
-                part.type.reset();
-            followValues(override);
-        }
+    recipe = withoutOwn(std::move(recipe), floatModel, "weight_type");
     recipe.weightType = type;
+    return recipe;
+}
+
+Recipe withoutOwn(Recipe recipe, const GraphDraft& floatModel, std::string_view path)
+{
+    const bool ofActivations = path == "activation_type" || path == "symmetric_activations";
+    const bool ofWeights
+        = path == "weight_type" || path == "per_channel" || path == "symmetric_weights" || path == "reduce_range";
+    for (auto& [name, override] : recipe.tensors) {
+        if (floatModel.constant(name) ? !ofWeights : !ofActivations)
+            continue;
+        if (path == "activation_type")
+            override.convert.reset();
+        for (QuantOverride& part : override.parts)
+            dropOwn(part, path, recipe.activationType);
+        if (ofWeights)
+            followValues(override);
+        if (path == "per_channel")
+            dropAxis(override, recipe.weightType);
+    }
+    std::erase_if(recipe.tensors, [&](const auto& entry) { // of a constant it may say that it has no channels
+        const bool nothing = !recipe.perChannel || path == "per_channel" || !floatModel.constant(entry.first);
+        return nothing && entry.second == TensorOverride {};
+    });
     return recipe;
 }
 

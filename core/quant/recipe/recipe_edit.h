@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Functions that make the next recipe of one: what an edit is, apart from undo, windows and runs.
@@ -46,9 +47,13 @@ Recipe recomputedWeights(Recipe recipe, const GraphDraft& floatModel);
 /// types and symmetry stay.
 Recipe withReducedWeights(Recipe recipe, const GraphDraft& floatModel);
 Recipe withReducedWeight(Recipe recipe, const std::string& weight);
-/// Activations, or weights, have this type, also those with one of their own. Ranges of activations stay.
+/// Activations, or weights, have this type, also those with one of their own, and no second one. Ranges of activations
+/// stay.
 Recipe withActivationType(Recipe recipe, const GraphDraft& floatModel, DType type);
 Recipe withWeightType(Recipe recipe, const GraphDraft& floatModel, DType type);
+/// What single tensors say of a setting that is given for all of them goes, as where a file's recipe says what it had:
+/// `path` as in recipeOptions(), of types, symmetry, granularity and reduced range. Ranges of activations stay.
+Recipe withoutOwn(Recipe recipe, const GraphDraft& floatModel, std::string_view path);
 /// No constant has the codes of a file: all are rounded from its values.
 Recipe recomputedCodes(Recipe recipe);
 /// Quantizers stand where the rules put them, not where a file has them.
