@@ -566,6 +566,24 @@ private slots:
         for (const std::string& name : networkNames())
             QTest::newRow(name.c_str()) << QString::fromStdString(name);
     }
+    /// What new ranges gain alone is no gain of what is done with them.
+    void gainsOfNewRangesAreTold()
+    {
+        Planted p = allRanges("cnn", 0.15F, 0.15F);
+        p.floatModel = [](GraphDraft& f) { // a channel that equalization makes like the others
+            f.setConstant("c1_w", scaledChannel(*f.constant("c1_w"), 30));
+            std::vector<float> w = toFloats(*f.constant("c2_w"));
+            for (size_t i = 0, of = w.size() / 64; i < w.size(); ++i)
+                w[i] /= i / of % 8 == 0 ? 30 : 1;
+            f.setConstant("c2_w", Tensor::of<float>(f.constant("c2_w")->shape(), w));
+        };
+        const SnapshotPtr after = tried(snapshotOf(plantedPair(p)));
+        const Finding* first = firstOffered(*after);
+        QVERIFY2(first && first->remedy.starts_with("Recalibrate"), qPrintable(rulesOf(*after->comparison)));
+        QVERIFY2(first->remedy.find("That alone gains") != std::string::npos, first->remedy.c_str());
+        QCOMPARE(changesOf(*first).back().kind, RemedyKind::Equalize);
+    }
+
     /// No advice that harms.
     void nothingIsTriedOfHealthyFiles()
     {

@@ -2,6 +2,7 @@
 #include "core/project/search/remedy_search.h"
 
 #include "core/analysis/rows/range_use.h"
+#include "core/project/search/change_kinds.h"
 #include "core/quant/recipe/recipe.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ constexpr double kEightBitsDb = 20; ///< at the output: more than 8 bits are not
 constexpr double kWiderDb = 3; ///< that a change of all activations has to gain over that of the one that is to blame
 constexpr size_t kExcluded = 3; ///< nodes that are tried in float, by each of two orders
 constexpr size_t kLongestStep = 4; ///< candidates that are tried beside the best choice, each time
+const Changes kRecalibrate { { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } };
 
 double gainOf(const RemedyTrials& trials, const Changes& changes)
 {
@@ -148,11 +150,14 @@ bool ofAllActivations(const Changes& changes)
     return changes.size() == 1 && std::ranges::find(kKinds, changes.front().kind) != kKinds.end();
 }
 
-/// How much of the model it changes. Other ranges for all activations are more than those of a few tensors.
+/// How much of the model it changes. Other ranges for all activations are more than those of a few tensors, and what
+/// finds them anew beside what it does is one change more.
 size_t extentOf(const Changes& changes)
 {
     constexpr size_t kFewRanges = 3;
-    return ofAllActivations(changes) ? kFewRanges + 1 : changes.size();
+    const auto anew = size_t(std::ranges::count_if(
+        changes, [](const Remedy& r) { return recalibratesToo({ r }) || r.kind == RemedyKind::Calibrate; }));
+    return changes.size() + anew + (anew > 0 || ofAllActivations(changes) ? kFewRanges : 0);
 }
 
 /// Mends the range of one tensor, as the finding that names it says.
@@ -224,7 +229,7 @@ Result<std::vector<Remedy>> searchTogether(
     const bool ranges = !allOf(single, true).empty();
     std::vector<Changes> whole { allOf(single, true), allOf(single, false) };
     if (ranges)
-        whole.push_back({ { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } });
+        whole.push_back(kRecalibrate);
     QS_CHECK(search.tryAll(std::move(whole)));
     QS_CHECK(search.tryAll(exclusions(trials, comparison)));
     QS_CHECK(search.tryAll(smoothings(trials, comparison)));
@@ -239,6 +244,8 @@ Result<std::vector<Remedy>> searchTogether(
     const double cheap = *trials.before() + (search.best() ? std::max(0.0, gainOf(trials, *search.best())) : 0);
     if (ranged && cheap < kEightBitsDb)
         QS_CHECK(search.tryAll({ wideActivations(*trials.recipe()) }));
+    if (const Changes* found = search.best(); found && trials.byRecipe() && recalibratesToo(*found))
+        QS_CHECK(search.tryAll({ kRecalibrate })); // it may be all that helps of it
     const Changes* best = search.best();
     const double worth = best && oneRange && ofAllActivations(*best) ? kWiderDb : kNoticeableDb;
     if (!best || gainOf(trials, *best) < alone + worth)

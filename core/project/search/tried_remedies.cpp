@@ -79,6 +79,12 @@ void take(Finding& f, const Trial& trial)
     f.triedInFile = trial.inFile;
 }
 
+Finding taken(Finding f, const Trial& trial)
+{
+    take(f, trial);
+    return f;
+}
+
 bool costsSamples(const Finding& f)
 {
     // Much closer to the float model: what that costs is the float model's own.
@@ -107,6 +113,8 @@ std::string gainText(const Finding& f)
                                                    : fmt::format("gains {:.1f} dB", gain);
     if (f.measuredAccuracyGain.value_or(0) < -kHarmfulPoints)
         text += fmt::format(" and costs {:.1f} % of the samples", -*f.measuredAccuracyGain);
+    else if (!f.measuredAccuracyGain && f.measuredTop1Gain.value_or(0) < -kHarmfulPoints)
+        text += fmt::format(" and costs {:.1f} % of the samples in the float model's class", -*f.measuredTop1Gain);
     return text + " at the output";
 }
 
@@ -220,12 +228,21 @@ std::string leftText(const Finding& f)
     return fmt::format(" That does not mend what is told here{}.", own);
 }
 
-/// What is said of a remedy that finds ranges anew and does more, where finding them anew was the finding's own.
-std::string besideOwn(const Finding& f, const Changes& changes)
+/// What is said of a remedy that finds ranges anew and does more: what finding them anew gains alone. Nothing where
+/// that is not known, or is no gain and was not the finding's own.
+std::string besideRanges(const Finding& f, const RemedyTrials& trials, const Changes& changes)
 {
-    return f.change.kind == RemedyKind::Recalibrate && f.measuredGainDb
-        ? fmt::format("{} That alone {}; also {}.", f.remedy, gainText(f), remedyPhrase(changes))
-        : std::string();
+    const Changes anew { { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } };
+    const Trial* ranges = trials.known(anew);
+    Finding alone;
+    alone.remedy = remedySentence(anew);
+    if (f.change.kind == RemedyKind::Recalibrate && f.measuredGainDb)
+        alone = f;
+    else if (ranges && ranges->gainDb.value_or(0) >= kWorthDb)
+        take(alone, *ranges);
+    else
+        return {};
+    return fmt::format("{} That alone {}; also {}.", alone.remedy, gainText(alone), remedyPhrase(changes));
 }
 
 /// Beside looking for what differs: the file that the float model makes has none of it.
@@ -238,6 +255,8 @@ void quantizeAnew(Finding& f)
     f.remedy = "Quantize the float model anew, as this file was. " + f.remedy;
 }
 
+/// What it cuts off may be rare, and the others need fine steps.
+bool ofInput(const Finding& f) { return f.rule == Rule::InputMismatch; }
 bool ofRange(const Finding& f) { return f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge; }
 
 /// What is stored wrong is mended by itself where that helps, whatever gains more beside it.
@@ -407,9 +426,11 @@ private:
         const bool leaves = leavesCause(f, best);
         if (leaves && keepsCloser(f, *m_trials.known(best)->gainDb))
             return;
+        if (harms(taken(f, *m_trials.known(best)))) // nor is it offered by anything else
+            return;
         const std::string left = leaves ? leftText(f) : std::string();
         m_given = best;
-        const std::string own = recalibratesToo(best) ? besideOwn(f, best) : std::string();
+        const std::string own = recalibratesToo(best) ? besideRanges(f, m_trials, best) : std::string();
         take(f, *m_trials.known(best));
         setChanges(f, best);
         if (!own.empty())
@@ -496,8 +517,8 @@ private:
     {
         const bool ofScale = f.rule == Rule::ScaleMismatchAtJoin && f.measuredTop1Gain.value_or(0) < kHarmfulPoints
             && f.measuredAccuracyGain.value_or(0) < kHarmfulPoints;
-        if ((ofRange(f) || ofScale || f.rule == Rule::ActivationLost) && m_trials.before().value_or(0) >= kGoodDb
-            && *f.measuredGainDb < kWorthDb)
+        if ((ofRange(f) || ofInput(f) || ofScale || f.rule == Rule::ActivationLost)
+            && m_trials.before().value_or(0) >= kGoodDb && *f.measuredGainDb < kWorthDb)
             f.severity = Severity::Note;
     }
 
