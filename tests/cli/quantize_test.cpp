@@ -104,7 +104,7 @@ private slots:
         QTest::addColumn<QStringList>("options");
         QTest::newRow("type of activations")
             << ""
-            << "\"/block/Add_output_0\": {\"type\": \"uint8\"}" << QStringList { "--activation-type", "int16" };
+            << "\"/block/relu/Relu_output_0\": {\"type\": \"uint8\"}" << QStringList { "--activation-type", "int16" };
         QTest::newRow("type of weights") << ""
                                          << "\"onnx::Conv_60\": {\"type\": \"uint8\"}"
                                          << QStringList { "--weight-type", "int16" };
