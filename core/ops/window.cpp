@@ -68,7 +68,7 @@ void sizeTransposed(WindowAxis& a, const WindowAttributes& attributes, int64_t o
     const int64_t full = (a.in - 1) * a.stride + outputPadding + (a.kernel - 1) * a.dilation + 1;
     const bool same = attributes.autoPad == AutoPad::SameUpper || attributes.autoPad == AutoPad::SameLower;
     if (asked < 0 && same)
-        asked = a.in * a.stride;
+        asked = std::min(full, a.in * a.stride); // pads are not negative: a kernel below the stride leaves less
     if (asked < 0) {
         a.out = std::max<int64_t>(0, full - a.padBegin - a.padEnd);
         return;

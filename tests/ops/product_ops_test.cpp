@@ -42,6 +42,8 @@ private slots:
     void convRefusals();
     void sizesThatNothingHas();
     void transposedSizes();
+    void automaticTransposedSizes_data();
+    void automaticTransposedSizes();
     void automaticPads();
     void poolSizes();
     void matmulSizes();
@@ -121,6 +123,39 @@ void ProductOpsTest::transposedSizes()
     QCOMPARE(dimsOf(conv, inputs), "1x10x10x8");
     conv.attributes.set("output_shape", Ints { 10, 8 });
     QCOMPARE(dimsOf(conv, inputs), "1x10x10x8");
+}
+
+void ProductOpsTest::automaticTransposedSizes_data()
+{
+    QTest::addColumn<int>("kernel");
+    QTest::addColumn<int>("stride");
+    QTest::addColumn<int>("dilation");
+    QTest::addColumn<int>("outputPadding");
+    QTest::addColumn<int>("out");
+    QTest::newRow("kernel above the stride") << 4 << 3 << 1 << 0 << 12;
+    QTest::newRow("kernel as the stride") << 3 << 3 << 1 << 0 << 12;
+    QTest::newRow("kernel below the stride") << 2 << 3 << 1 << 0 << 11;
+    QTest::newRow("kernel of one") << 1 << 3 << 1 << 0 << 10;
+    QTest::newRow("dilated as far as the stride") << 2 << 3 << 2 << 0 << 12;
+    QTest::newRow("padding makes up for it") << 2 << 3 << 1 << 1 << 12;
+}
+
+/// 4 elements; as many as input * stride, unless pads would have to be negative.
+void ProductOpsTest::automaticTransposedSizes()
+{
+    QFETCH(int, kernel);
+    QFETCH(int, stride);
+    QFETCH(int, dilation);
+    QFETCH(int, outputPadding);
+    QFETCH(int, out);
+    for (const char* mode : { "SAME_UPPER", "SAME_LOWER" }) {
+        Node conv = makeNode("ConvTranspose", 2);
+        conv.attributes.set("auto_pad", std::string(mode));
+        conv.attributes.set("strides", Ints { stride });
+        conv.attributes.set("dilations", Ints { dilation });
+        conv.attributes.set("output_padding", Ints { outputPadding });
+        QCOMPARE(dimsOf(conv, { ofShape({ 1, 2, 4 }), ofShape({ 2, 3, kernel }) }), QString("1x3x%1").arg(out));
+    }
 }
 
 void ProductOpsTest::automaticPads()
