@@ -97,6 +97,9 @@ std::string productComplaint(const ElementExplanation& e)
     bool codes = true;
     for (const ElementTerm& term : e.terms) {
         codes = codes && term.product;
+        if (term.product && term.a.code && term.b->code
+            && (*term.a.code - term.a.zeroPoint) * (*term.b->code - term.b->zeroPoint) != *term.product)
+            return "codes less their zero points are not the product";
         sum += term.product.value_or(0);
         reals += term.a.real * term.b->real;
         size += std::abs(term.a.real * term.b->real);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every kind of operator is explained to the bit, in every arithmetic.
 #include "tests/explain/explained.h"
-#include "tests/support/small_model.h"
-#include "tests/support/tensors.h"
+#include "tests/explain/one_operator.h"
 
 #include <QTest>
 
@@ -12,61 +11,6 @@ using namespace qs;
 using namespace qs::test;
 
 namespace {
-
-using Ints = std::vector<int64_t>;
-const std::string kMs = "com.microsoft";
-
-/// A model of one operator with what it is fed.
-struct Case {
-    SmallModel model { "one.onnx" };
-    std::mt19937& random;
-    std::vector<Tensor> feed;
-
-    explicit Case(std::mt19937& r)
-        : random(r)
-    {
-    }
-    Case& floats(const std::string& name, const Shape& shape)
-    {
-        model.input(name, shape);
-        feed.push_back(normalFloats(random, shape));
-        return *this;
-    }
-    template <class T> Tensor codes(const Shape& shape)
-    {
-        Tensor t = Tensor::allocate(dtypeOf<T>(), shape);
-        for (T& c : t.fill<T>())
-            c = static_cast<T>(random() % 4 ? random() : std::numeric_limits<T>::max());
-        return t;
-    }
-    template <class T> Case& codeInput(const std::string& name, const Shape& shape)
-    {
-        model.input(name, shape, dtypeOf<T>());
-        feed.push_back(codes<T>(shape));
-        return *this;
-    }
-    Case& weight(const std::string& name, const Shape& shape)
-    {
-        model.constant(name, normalFloats(random, shape));
-        return *this;
-    }
-    Case& constant(const std::string& name, Tensor tensor)
-    {
-        model.constant(name, std::move(tensor));
-        return *this;
-    }
-    /// NAME_s and NAME_z.
-    template <class T> Case& grid(const std::string& name, float scale, int zero)
-    {
-        return constant(name + "_s", Tensor::scalar(scale)).constant(name + "_z", Tensor::scalar(static_cast<T>(zero)));
-    }
-    Case& op(const std::string& type, const SmallModel::Names& in, const std::vector<SmallModel::Attribute>& a = {},
-        const std::string& domain = {}, const SmallModel::Names& out = { "y" })
-    {
-        model.node(type, in, out, a, domain).output(out[0]);
-        return *this;
-    }
-};
 
 struct Named {
     const char* name;
@@ -213,6 +157,14 @@ const std::vector<Named>& codeProducts()
                 c.codeInput<uint8_t>("x", { 1, 3, 6, 6 }).constant("w", c.codes<int8_t>({ 4, 3, 3, 3 }));
                 c.constant("xz", Tensor::scalar<uint8_t>(13)).op("ConvInteger", { "x", "w", "xz" });
             } },
+        { "ConvInteger of quantized floats, without zero points",
+            [](Case& c) {
+                c.floats("x", { 1, 3, 6, 6 })
+                    .grid<uint8_t>("x", 0.02f, 120)
+                    .constant("w", c.codes<int8_t>({ 4, 3, 3, 3 }));
+                c.model.node("QuantizeLinear", { "x", "x_s", "x_z" }, { "q" });
+                c.op("ConvInteger", { "q", "w" }, { { "pads", Ints { 1, 0, 0, 1 } } });
+            } },
         { "QLinearMatMul, u8s8",
             [](Case& c) {
                 qlinearMatMul<uint8_t, int8_t>(c, { 2, 3, 9 }, { 9, 4 });
@@ -244,6 +196,12 @@ const std::vector<Named>& codeProducts()
                 c.floats("x", { 3, 10 }).model.node("DynamicQuantizeLinear", { "x" }, { "q", "s", "z" });
                 c.constant("w", c.codes<int8_t>({ 10, 4 })).constant("wz", Tensor::of<int8_t>({ 4 }, { 1, 0, -3, 9 }));
                 c.op("MatMulInteger", { "q", "w", "z", "wz" });
+            } },
+        { "MatMulInteger with a zero point of its own",
+            [](Case& c) {
+                c.floats("x", { 3, 10 }).grid<uint8_t>("x", 0.02f, 120).constant("w", c.codes<int8_t>({ 10, 4 }));
+                c.model.node("QuantizeLinear", { "x", "x_s", "x_z" }, { "q" });
+                c.constant("z", Tensor::scalar<uint8_t>(100)).op("MatMulInteger", { "q", "w", "z" });
             } },
         { "DynamicQuantizeMatMul",
             [](Case& c) {
@@ -446,6 +404,12 @@ const std::vector<Named>& others()
                 codeUnary(
                     c, "QLinearAveragePool", { { "kernel_shape", Ints { 2, 3 } }, { "pads", Ints { 1, 0, 0, 1 } } });
             } },
+        { "QLinearAveragePool, a window that ends behind the padding",
+            [](Case& c) {
+                codeUnary(c, "QLinearAveragePool",
+                    { { "kernel_shape", Ints { 3, 3 } }, { "pads", Ints { 1, 1, 1, 1 } }, { "strides", Ints { 2, 2 } },
+                        { "count_include_pad", int64_t(1) }, { "ceil_mode", int64_t(1) } });
+            } },
         { "QLinearGlobalAveragePool", [](Case& c) { codeUnary(c, "QLinearGlobalAveragePool", {}); } },
         { "QLinearConcat",
             [](Case& c) {
@@ -489,84 +453,6 @@ private slots:
         const ExplainedRun run(plan, ArithmeticProfile(profile), c.feed);
         const std::string found = run.complaints(m_random, 12);
         QVERIFY2(found.empty(), (found + ", seed " + std::to_string(m_seed)).c_str());
-    }
-
-    /// Padding is no term, and each other operand is where the formula says.
-    void operandsOfAConvolution()
-    {
-        Case c(m_random);
-        c.floats("x", { 1, 2, 4, 4 }).weight("w", { 3, 2, 3, 3 }).weight("b", { 3 });
-        c.op("Conv", { "x", "w", "b" }, { { "pads", Ints { 1, 1, 1, 1 } } });
-        const auto plan = std::move(c.model).finish().plan;
-        const ExplainedRun run(plan, ArithmeticProfile::Simulated, c.feed);
-        const auto corner = run.explain(plan->graph().findValue("y"), 0);
-        QVERIFY(corner.ok());
-        QCOMPARE(corner->terms.size(), size_t(2 * 2 * 2));
-        QVERIFY(corner->relation == Relation::Products && corner->kind == ElementExplanation::Kind::Float);
-        for (const ElementTerm& term : corner->terms) {
-            const Shape a = placeOf(corner->sources[term.a.source].shape, term.a.element);
-            const Shape b = placeOf(corner->sources[term.b->source].shape, term.b->element);
-            QCOMPARE(a[1], b[1]);
-            QVERIFY(b[0] == 0 && a[2] == b[2] - 1 && a[3] == b[3] - 1);
-        }
-        QCOMPARE(corner->bias->element, int64_t(0));
-        QVERIFY(corner->sources[1].constant && !corner->sources[0].constant);
-    }
-
-    /// Codes behind floats are found through a Transpose, and their grid by channel.
-    void codesBehindMovedFloats()
-    {
-        Case c(m_random);
-        c.model.weight("wt", { 4, 3 }, { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, { 0.5f, 0.25f, 1, 2 });
-        c.model.node("Transpose", { "wt" }, { "w" });
-        c.floats("x", { 2, 3 }).op("MatMul", { "x", "w" });
-        const auto plan = std::move(c.model).finish().plan;
-        const ExplainedRun run(plan, ArithmeticProfile::Simulated, c.feed);
-        const auto e = run.explain(plan->graph().findValue("y"), 1); // row 0, column 1
-        QVERIFY(e.ok());
-        QCOMPARE(e->terms.size(), size_t(3));
-        for (size_t k = 0; k < 3; ++k) {
-            QCOMPARE(*e->terms[k].b->code, int64_t(4 + k));
-            QCOMPARE(*e->terms[k].b->scale, 0.25);
-            QVERIFY(!e->terms[k].a.code);
-        }
-    }
-
-    void wrongPlaces()
-    {
-        Case c(m_random);
-        c.floats("x", { 2, 3 }).op("Relu", { "x" });
-        const auto plan = std::move(c.model).finish().plan;
-        const ExplainedModel model { plan, nullptr, ArithmeticProfile::Simulated, nullptr, nullptr };
-        const SampleRuns runs { std::make_shared<OneFeed>(c.feed), plan, {}, nullptr };
-        const ValueId y = plan->graph().findValue("y");
-        for (const Shape& at : { Shape { 2, 0 }, Shape { 0, 3 }, Shape { 0, -1 }, Shape { 0 }, Shape { 0, 0, 0 } }) {
-            const auto e = explainElement(model, { y, at, 0, false }, runs, {});
-            QVERIFY(!e.ok());
-            QVERIFY(e.issue().what.find("2x3") != std::string::npos);
-        }
-        QVERIFY(!explainElement(model, { y, { 0, 0 }, 1, false }, runs, {}).ok());
-        QVERIFY(!explainElement(model, { y, { 0, 0 }, 0, false }, {}, {}).ok());
-        QVERIFY(explainElement(model, { y, { 1, 2 }, 0, false }, runs, {}).ok());
-    }
-
-    /// Of a batch of three the second sample's part, or the batch as it is run.
-    void placesWithinASample()
-    {
-        Case c(m_random);
-        c.floats("x", { 3, 4 }).op("Relu", { "x" });
-        const auto plan = std::move(c.model).finish().plan;
-        const ExplainedModel model { plan, nullptr, ArithmeticProfile::Simulated, nullptr, nullptr };
-        const SampleRuns runs { std::make_shared<OneFeed>(c.feed, 3), plan, {}, nullptr };
-        const ValueId y = plan->graph().findValue("y");
-        const auto within = explainElement(model, { y, { 0, 2 }, 1, true }, runs, {});
-        QVERIFY(within.ok());
-        QVERIFY((within->at == Shape { 1, 2 }));
-        QCOMPARE(within->terms[0].a.real, double(c.feed[0].data<float>()[6]));
-        QVERIFY(!explainElement(model, { y, { 1, 2 }, 1, true }, runs, {}).ok());
-        const auto whole = explainElement(model, { y, { 2, 2 }, 1, false }, runs, {});
-        QVERIFY(whole.ok());
-        QCOMPARE(whole->terms[0].a.real, double(c.feed[0].data<float>()[10]));
     }
 
 private:

@@ -3,6 +3,7 @@
 
 #include "core/explain/explanation/explanation.h"
 #include "core/explain/operators/product_places.h"
+#include "core/graph/domains.h"
 #include "core/ops/window.h"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ Result<PoolPlaces> windowPlaces(const Node& node, const Shape& x, const Shape& o
     if (places > kMostTerms)
         return badInput("its window has too many places");
     const bool countsPadding = node.attributes.integer("count_include_pad", 0) != 0;
+    const bool wholeKernel = node.is("QLinearAveragePool", kMicrosoftDomain); // places behind the padding, too
     PoolPlaces p;
     for (int64_t place = 0; place < places; ++place) {
         const Shape tap = placeOf(attributes.kernel, place);
@@ -34,7 +36,7 @@ Result<PoolPlaces> windowPlaces(const Node& node, const Shape& x, const Shape& o
             const WindowAxis& axis = axes[d];
             const int64_t i = at[first + d] * axis.stride + tap[d] * axis.dilation - axis.padBegin;
             inside = inside && i >= 0 && i < axis.in;
-            counted = counted && i < axis.in + axis.padEnd;
+            counted = counted && (wholeKernel || i < axis.in + axis.padEnd);
             from[first + d] = i;
         }
         p.padded += inside || (countsPadding && counted);

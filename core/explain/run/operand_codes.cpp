@@ -23,6 +23,16 @@ NodeId ownProducer(const Plan& plan, ValueId value)
     return unit && unit->when == FusedUnit::When::Always ? NodeId() : id;
 }
 
+/// An operator with a zero point of its own (MatMulInteger, ConvInteger) that is not that of the codes; once a source.
+void noteZeroPoint(const Operand& operand, const CodeGrid& grid, ElementExplanation& e)
+{
+    const std::string of = "the zero point of '" + e.sources[operand.source].name + "' is ";
+    if (e.note.find(of) != std::string::npos)
+        return;
+    e.note += (e.note.empty() ? "" : "; ") + of + std::to_string(grid.zeroPoint) + ", the operator takes off "
+        + std::to_string(operand.zeroPoint);
+}
+
 } // namespace
 
 Operation operationOf(const Plan& plan, NodeId id, size_t outputIndex, const SampleValues& values)
@@ -139,10 +149,14 @@ void OperandCodes::add(size_t source, const SampleValues& values, ElementExplana
         const auto grid = gridOf(value, operand.element, values);
         if (!grid)
             return;
-        operand.code = elementAsInt(held, operand.element);
-        operand.zeroPoint = grid->zeroPoint;
+        if (!operand.code) {
+            operand.code = elementAsInt(held, operand.element);
+            operand.zeroPoint = grid->zeroPoint;
+        } else if (operand.zeroPoint != grid->zeroPoint) {
+            noteZeroPoint(operand, *grid, e);
+        }
         operand.scale = double(grid->scale);
-        operand.real = double(static_cast<float>(*operand.code - grid->zeroPoint) * grid->scale);
+        operand.real = double(static_cast<float>(*operand.code - operand.zeroPoint) * grid->scale);
     });
 }
 

@@ -21,7 +21,7 @@ public:
     }
     /// Values that have to be read for an operand.
     void collect(ValueId value, std::vector<ValueId>& needed) const;
-    /// Adds what is known to all operands of a source.
+    /// Adds what is known to all operands of a source; a zero point that the operator has of its own stays.
     void add(size_t source, const SampleValues& values, ElementExplanation& e) const;
     /// The grid of a value that holds codes; nothing where it is not known.
     std::optional<CodeGrid> gridOf(ValueId codes, int64_t element, const SampleValues& values) const;
