@@ -187,10 +187,28 @@ public:
                 break;
             element = *from;
         }
+        noteOtherSample(*chain.front());
         return chain;
     }
 
 private:
+    /// A place in the whole batch may be another sample's than the one that was asked for.
+    void noteOtherSample(ElementExplanation& e) const
+    {
+        const Tensor& tensor = m_values.of(m_place.value);
+        const size_t samples = m_values.samples(), first = m_values.firstSample();
+        const int64_t row = m_values.firstRow(tensor), rows = m_values.rows(tensor);
+        if (m_place.withinSample || m_plan.constant(m_place.value) || samples < 2 || m_place.at.empty()
+            || rows == tensor.dim(0) || (m_place.at[0] >= row && m_place.at[0] < row + rows))
+            return;
+        const std::string index = rows == 1
+            ? "at index " + std::to_string(row)
+            : "at the indices " + std::to_string(row) + " to " + std::to_string(row + rows - 1);
+        e.addNote("samples " + std::to_string(first) + " to " + std::to_string(first + samples - 1)
+            + " are run together and the place is one in all of them: if axis 0 is the batch, sample "
+            + std::to_string(m_place.sample) + " is " + index + " of it");
+    }
+
     const Shape& shape() const { return m_values.of(m_place.value).shape(); }
 
     Result<std::shared_ptr<ElementExplanation>> explainOne(ValueId value, int64_t element) const
@@ -204,6 +222,8 @@ private:
         e->dtype = tensor.dtype();
         e->profile = m_model.profile;
         e->stored = e->real = elementAsDouble(tensor, element);
+        if (isInteger(tensor.dtype()) && dtypeBits(tensor.dtype()) == 64)
+            e->whole = elementAsInt(tensor, element);
         QS_CHECK(fill(value, element, *e));
         finishCodes(value, element, *e);
         keepUsedSources(*e);

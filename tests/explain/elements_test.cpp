@@ -125,6 +125,36 @@ private slots:
         QCOMPARE(whole->terms[0].a.real, double(c.feed[0].data<float>()[10]));
     }
 
+    void samplesRunTogether_data()
+    {
+        QTest::addColumn<int>("sample");
+        QTest::addColumn<int>("row");
+        QTest::addColumn<QString>("note");
+        const QString note = "samples 0 to 3 are run together and the place is one in all of them: if axis 0 is the "
+                             "batch, sample %1 is at index %1 of it";
+        QTest::newRow("the first one") << 0 << 0 << QString();
+        QTest::newRow("its own row") << 1 << 1 << QString();
+        QTest::newRow("the first one's row") << 1 << 0 << note.arg(1);
+        QTest::newRow("another row") << 0 << 3 << note.arg(0);
+    }
+
+    /// A place in a batch that is another sample's than the one asked for.
+    void samplesRunTogether()
+    {
+        QFETCH(int, sample);
+        QFETCH(int, row);
+        QFETCH(QString, note);
+        Case c(m_random);
+        c.floats("x", { 4, 5 }).op("Relu", { "x" });
+        const auto plan = std::move(c.model).finish().plan;
+        const ExplainedModel model { plan, nullptr, ArithmeticProfile::Simulated, nullptr, nullptr };
+        const SampleRuns runs { std::make_shared<OneFeed>(c.feed, 4), plan, {}, nullptr };
+        const auto e
+            = explainElement(model, { plan->graph().findValue("y"), { row, 2 }, size_t(sample), false }, runs, {});
+        QVERIFY(e.ok());
+        QCOMPARE(QString::fromStdString(e->note), note);
+    }
+
 private:
     std::mt19937 m_random;
 };

@@ -82,8 +82,8 @@ std::string ExplainedRun::operandComplaint(const Operand& operand, const Element
     if (isInteger(held->second.dtype()) && operand.code && elementAsInt(held->second, operand.element) != *operand.code)
         return "a code of '" + source.name + "' is not the engine's";
     // A weight in blocks, and a row that is quantized inside, are made of what the tensor holds.
-    if (isFloat(held->second.dtype()) && !operand.code
-        && elementAsDouble(held->second, operand.element) != operand.real)
+    if (isFloat(held->second.dtype()) && !operand.code && elementAsDouble(held->second, operand.element) != operand.real
+        && !std::isnan(operand.real))
         return "a number of '" + source.name + "' is not the engine's";
     return {};
 }
@@ -114,7 +114,7 @@ std::string productComplaint(const ElementExplanation& e)
             return "the products and the bias are not the accumulator";
     }
     const double bias = e.bias ? e.bias->real * e.biasFactor : 0;
-    if (!e.accumulator && !e.code
+    if (!e.accumulator && !e.code && isFloat(e.dtype)
         && std::abs(reals * e.factor + bias - e.real) > 1e-4 * (size * std::abs(e.factor) + std::abs(bias)) + 1e-30)
         return "the products and the bias are not the number";
     return {};
@@ -131,10 +131,15 @@ std::string ExplainedRun::complaint(ValueId value, int64_t element) const
     const Tensor& tensor = of(value);
     if (e->stored != elementAsDouble(tensor, element) && !std::isnan(e->stored))
         return where + "not the engine's number";
+    const bool wide = isInteger(tensor.dtype()) && dtypeBits(tensor.dtype()) == 64;
+    if (wide ? e->whole != elementAsInt(tensor, element) : e->whole.has_value())
+        return where + "not the engine's integer";
     if (e->code && isInteger(tensor.dtype()) && *e->code != elementAsInt(tensor, element))
         return where + "not the engine's code";
     if (e->confirmed && !*e->confirmed)
         return where + e->opType + " " + e->unitOperator + ": the steps give another number";
+    if (e->relation == Relation::Dequantize && !e->steps.empty() && e->steps.back().value != e->stored)
+        return where + "the last step is not the number";
     const bool follows = e->relation != Relation::None && e->relation != Relation::Function;
     if (follows && !e->confirmed)
         return where + e->opType + ": nothing says that the steps are right";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every kind of operator is explained to the bit, in every arithmetic.
+#include "core/tensor/convert.h"
 #include "tests/explain/explained.h"
 #include "tests/explain/one_operator.h"
 
@@ -243,6 +244,16 @@ const std::vector<Named>& others()
                 c.constant("z", Tensor::of<int8_t>({ 3 }, { 1, -128, 20 }));
                 c.op("DequantizeLinear", { "x", "s", "z" }, { { "axis", int64_t(0) } });
             } },
+        { "DequantizeLinear to float16",
+            [](Case& c) {
+                const auto half = [](float v) {
+                    Tensor t = Tensor::allocate(DType::Float16, {});
+                    t.fill<uint16_t>()[0] = floatToFloat16(v);
+                    return t;
+                };
+                c.codeInput<uint8_t>("x", { 30 }).constant("s", half(0.0123f));
+                c.constant("z", Tensor::scalar<uint8_t>(99)).op("DequantizeLinear", { "x", "s", "z" });
+            } },
         { "DequantizeLinear in blocks",
             [](Case& c) {
                 c.codeInput<int8_t>("x", { 4, 3 }).weight("s", { 2, 3 });
@@ -263,6 +274,31 @@ const std::vector<Named>& others()
         { "Mul",
             [](Case& c) {
                 c.floats("a", { 2, 3, 4 }).floats("b", { 1, 4 }).op("Mul", { "a", "b" });
+            } },
+        { "Add of 64-bit integers",
+            [](Case& c) {
+                c.codeInput<int64_t>("a", { 8 }).constant("b", Tensor::scalar<int64_t>(9007199254740993));
+                c.op("Add", { "a", "b" });
+            } },
+        { "Mul of integers that wraps",
+            [](Case& c) {
+                c.codeInput<int32_t>("a", { 8 }).codeInput<int32_t>("b", { 8 }).op("Mul", { "a", "b" });
+            } },
+        { "Sub of codes that wraps",
+            [](Case& c) {
+                c.codeInput<uint8_t>("a", { 8 }).codeInput<uint8_t>("b", { 8 }).op("Sub", { "a", "b" });
+            } },
+        { "ReduceMax over a NaN",
+            [](Case& c) {
+                c.floats("x", { 4, 3 });
+                c.feed[0].fill<float>()[4] = std::numeric_limits<float>::quiet_NaN();
+                c.op("ReduceMax", { "x" }, { { "axes", Ints { 1 } } });
+            } },
+        { "MaxPool over a NaN",
+            [](Case& c) {
+                c.floats("x", { 1, 1, 6 });
+                c.feed[0].fill<float>()[2] = std::numeric_limits<float>::quiet_NaN();
+                c.op("MaxPool", { "x" }, { { "kernel_shape", Ints { 2 } } });
             } },
         { "Relu", [](Case& c) { c.floats("a", { 30 }).op("Relu", { "a" }); } },
         { "Clip",

@@ -107,7 +107,7 @@ Status addDifferences(const ComparePair& pair, const SampleRuns& runs, size_t sa
             e.difference = split.difference(e.real, *reference);
             e.difference->floatTensor = own->name;
         } else if (i == 0 && e.relation != Relation::None)
-            e.note += std::string(e.note.empty() ? "" : "; ") + "the float network has no partner for this tensor";
+            e.addNote("the float network has no partner for this tensor");
         behind = FollowedOperand { split, e.value };
     }
     return {};

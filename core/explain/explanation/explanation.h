@@ -128,6 +128,7 @@ struct ElementExplanation {
     std::vector<ExplanationStep> steps;
 
     double stored = 0; ///< what stands in the tensor: the code itself where it holds codes
+    std::optional<int64_t> whole; ///< `stored` of a 64-bit integer, to the last place; the bits of a uint64
     double real = 0; ///< the real number that it stands for
     std::optional<int64_t> code, zeroPoint;
     std::optional<double> scale;
@@ -141,6 +142,7 @@ struct ElementExplanation {
     std::shared_ptr<const ElementExplanation> behind; ///< of the operand that says how the number was made, if one does
 
     bool hasCodes() const { return code.has_value(); }
+    void addNote(const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
 };
 
 /// Index of the element at a place, counted row by row; the reverse.

@@ -67,10 +67,22 @@ void explainClamp(const Operation& op, int64_t element, ElementExplanation& e)
     e.confirmed = kept == made || std::isnan(made);
 }
 
+/// Integers wrap around at the ends of their type. `value` is the number modulo 2^64, `plain` about how large it is.
+bool wrapsTo(uint64_t value, double plain, const Operation& op, int64_t element, ElementExplanation& e)
+{
+    const size_t bits = dtypeBits(op.output.dtype());
+    const double made = elementAsDouble(op.output, element);
+    if (std::abs(plain - made) > std::abs(plain) * 0x1p-40)
+        e.steps.push_back({ "wrapped to " + std::string(dtypeName(op.output.dtype())), made });
+    const uint64_t mask = bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
+    return ((value ^ uint64_t(elementAsInt(op.output, element))) & mask) == 0;
+}
+
 void explainSum(const Operation& op, int64_t element, ElementExplanation& e)
 {
     e.relation = Relation::Sum;
     double sum = 0, size = 0;
+    uint64_t whole = 0;
     for (size_t slot = 0; slot < op.inputs.size(); ++slot) {
         if (!op.in(slot))
             continue;
@@ -79,6 +91,10 @@ void explainSum(const Operation& op, int64_t element, ElementExplanation& e)
         term.sign = op.node->opType == "Sub" && slot == 1 ? -1 : 1;
         sum += term.sign * term.a.real;
         size += std::abs(term.a.real);
+        if (isInteger(op.inputs[slot].dtype())) {
+            const auto integer = uint64_t(elementAsInt(op.inputs[slot], term.a.element));
+            whole += term.sign < 0 ? -integer : integer;
+        }
         e.terms.push_back(std::move(term));
     }
     e.steps.push_back({ "sum", sum });
@@ -87,7 +103,7 @@ void explainSum(const Operation& op, int64_t element, ElementExplanation& e)
     if (isFloat(op.output.dtype()))
         e.confirmed = !std::isfinite(sum) || std::abs(sum - made) <= near * size;
     else
-        e.confirmed = sum == made;
+        e.confirmed = wrapsTo(whole, sum, op, element, e);
 }
 
 void explainMul(const Operation& op, int64_t element, ElementExplanation& e)
@@ -100,6 +116,13 @@ void explainMul(const Operation& op, int64_t element, ElementExplanation& e)
     e.terms.push_back(std::move(term));
     e.steps.push_back({ "product", product });
     const double near = op.output.dtype() == DType::Float32 ? 1e-6 : 2e-2;
+    if (isInteger(op.output.dtype()) && isInteger(op.inputs[0].dtype()) && isInteger(op.inputs[1].dtype())) {
+        const ElementTerm& factors = e.terms.back();
+        const auto a = uint64_t(elementAsInt(op.inputs[0], factors.a.element));
+        const auto b = uint64_t(elementAsInt(op.inputs[1], factors.b->element));
+        e.confirmed = wrapsTo(a * b, product, op, element, e);
+        return;
+    }
     e.confirmed = !std::isfinite(product) || std::abs(product - made) <= near * std::abs(product) + 1e-37;
 }
 

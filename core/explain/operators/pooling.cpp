@@ -123,13 +123,15 @@ void finishNumbers(const Operation& op, int64_t element, ElementExplanation& e)
     for (ElementTerm& term : e.terms) {
         sum += term.a.real;
         size += std::abs(term.a.real);
-        if (!largest || term.a.real > largest->a.real)
+        // A NaN is chosen where the engine has one, and left out of what is compared where it has none.
+        const bool nan = std::isnan(term.a.real);
+        if (std::isnan(made) ? nan && !largest : !nan && (!largest || term.a.real > largest->a.real))
             largest = &term;
     }
     if (e.relation == Relation::Largest) {
         if (largest)
             largest->chosen = true;
-        e.confirmed = largest && largest->a.real == made;
+        e.confirmed = largest && (largest->a.real == made || std::isnan(made));
         return;
     }
     e.steps.push_back({ "sum", sum });

@@ -44,6 +44,14 @@ void addRange(const Operation& op, ElementExplanation& e, CodeGrid& grid)
     e.steps.push_back({ "zero point", double(made.zeroPoint) });
 }
 
+double roundedTo(DType type, double real)
+{
+    const auto value = static_cast<float>(real);
+    return type == DType::Float16 ? double(float16ToFloat(floatToFloat16(value)))
+        : type == DType::BFloat16 ? double(bfloat16ToFloat(floatToBFloat16(value)))
+                                  : real;
+}
+
 void explainQuantize(const Operation& op, int64_t element, ElementExplanation& e, CodeGrid grid)
 {
     ElementTerm term;
@@ -118,12 +126,14 @@ bool explainQuantizer(const Operation& op, int64_t element, ElementExplanation& 
         term.a.real *= double(grid.scale);
         e.scale = double(grid.scale);
     }
-    const double real = term.a.real;
+    const double real = double(static_cast<float>(term.a.real));
     e.terms.push_back(std::move(term));
     e.steps.push_back({ "times scale", real });
     const double made = elementAsDouble(op.output, element);
-    const bool single = op.output.dtype() == DType::Float32;
-    e.confirmed = single ? real == made : std::abs(real - made) <= 1e-2 * std::abs(real);
+    const double rounded = roundedTo(op.output.dtype(), real);
+    if (op.output.dtype() != DType::Float32)
+        e.steps.push_back({ "rounded to " + std::string(dtypeName(op.output.dtype())), rounded });
+    e.confirmed = rounded == made || (std::isnan(rounded) && std::isnan(made));
     return true;
 }
 

@@ -29,8 +29,7 @@ void noteZeroPoint(const Operand& operand, const CodeGrid& grid, ElementExplanat
     const std::string of = "the zero point of '" + e.sources[operand.source].name + "' is ";
     if (e.note.find(of) != std::string::npos)
         return;
-    e.note += (e.note.empty() ? "" : "; ") + of + std::to_string(grid.zeroPoint) + ", the operator takes off "
-        + std::to_string(operand.zeroPoint);
+    e.addNote(of + std::to_string(grid.zeroPoint) + ", the operator takes off " + std::to_string(operand.zeroPoint));
 }
 
 } // namespace

@@ -81,6 +81,7 @@ Result<SampleValues> SampleValues::read(std::shared_ptr<const Plan> plan, const 
         if (first + index < last)
             return {};
         found.m_samples = std::max<size_t>(feed.samples, 1);
+        found.m_firstSample = feed.firstSample;
         found.m_position = sample - feed.firstSample;
         for (const ValueId id : demand.values)
             found.m_values.emplace(id, toPlain(run.get(id)));

@@ -21,10 +21,14 @@ public:
     int64_t firstRow(const Tensor& tensor) const;
     /// Rows of that part.
     int64_t rows(const Tensor& tensor) const;
+    /// How many samples were run together, and the first of them.
+    size_t samples() const { return m_samples; }
+    size_t firstSample() const { return m_firstSample; }
 
 private:
     int64_t parts(const Tensor& tensor) const;
-    size_t m_samples = 1, m_position = 0; ///< of the feed, and of the sample in it
+    size_t m_samples = 1, m_firstSample = 0; ///< of the feed
+    size_t m_position = 0; ///< of the sample in it
     std::map<ValueId, Tensor> m_values;
 };
 

@@ -28,10 +28,12 @@ template <class T> OrderedJson orNull(const std::optional<T>& value)
 
 OrderedJson textOrNull(const std::string& text) { return text.empty() ? OrderedJson(nullptr) : OrderedJson(text); }
 
-/// A number as it stands in a tensor of this type.
-OrderedJson storedNumber(double value, DType type)
+/// The number as it stands in the tensor.
+OrderedJson storedNumber(const ElementExplanation& e)
 {
-    return isInteger(type) && std::abs(value) < 0x1p53 ? OrderedJson(int64_t(value)) : jsonNumber(value);
+    if (e.whole)
+        return e.dtype == DType::UInt64 ? OrderedJson(uint64_t(*e.whole)) : OrderedJson(*e.whole);
+    return isInteger(e.dtype) ? OrderedJson(int64_t(e.stored)) : jsonNumber(e.stored);
 }
 
 void addOperand(const std::string& prefix, const Operand* operand, const ElementExplanation& e, OrderedJson& json)
@@ -102,7 +104,7 @@ OrderedJson elementJson(const ElementExplanation& e)
     OrderedJson json { { "tensor", e.tensor }, { "at", e.at }, { "shape", e.shape },
         { "dtype", std::string(dtypeName(e.dtype)) }, { "arithmetic", std::string(profileName(e.profile)) } };
     addMaker(e, json);
-    json["value"] = storedNumber(e.stored, e.dtype);
+    json["value"] = storedNumber(e);
     json["real"] = jsonNumber(e.real);
     json["code"] = orNull(e.code);
     json["scale"] = jsonNumber(e.scale);

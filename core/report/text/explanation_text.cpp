@@ -35,6 +35,13 @@ std::string exactNumber(double value)
                                                                 : fmt::format("{:.9g}", value);
 }
 
+std::string storedText(const ElementExplanation& e)
+{
+    if (!e.whole)
+        return exactNumber(e.stored);
+    return e.dtype == DType::UInt64 ? std::to_string(uint64_t(*e.whole)) : std::to_string(*e.whole);
+}
+
 std::string operandText(const Operand& operand)
 {
     if (!operand.code)
@@ -61,7 +68,7 @@ std::vector<size_t> shownTerms(const ElementExplanation& e, bool verbose)
 
 std::string header(const ElementExplanation& e)
 {
-    std::string out = fmt::format("{}{} = {}", oneLine(e.tensor), placeText(e.at), exactNumber(e.stored));
+    std::string out = fmt::format("{}{} = {}", oneLine(e.tensor), placeText(e.at), storedText(e));
     if (e.code && isInteger(e.dtype))
         out += e.scale ? fmt::format(", a code that stands for {}", exactNumber(e.real)) : ", a code";
     else if (e.code)
