@@ -56,7 +56,21 @@ constexpr std::array kLeftOutTypes {
     LeftOutTypes { "", "Unique", kComplex, "complex numbers have no order" },
 };
 
+constexpr const char* kSame = "auto_pad SAME_UPPER or SAME_LOWER with dilations";
+constexpr const char* kSameSizes = "pads are those of a kernel without dilations, so that the output is smaller";
+
+constexpr std::array kRuntimeRules {
+    RuntimeRule {
+        "", "Attention", "is_causal", "the causal mask lies at the lower right corner; the standard says upper left" },
+    RuntimeRule { "", "Attention", "qk_matmul_output_mode", "what is masked out is the lowest float, not -infinity" },
+    RuntimeRule { "", "AveragePool", kSame, kSameSizes },
+    RuntimeRule { "", "LpPool", kSame, kSameSizes },
+    RuntimeRule { "", "MaxPool", kSame, kSameSizes },
+};
+
 } // namespace
+
+std::span<const RuntimeRule> runtimeRules() { return kRuntimeRules; }
 
 std::span<const LeftOutOperator> leftOutOperators() { return kLeftOut; }
 

@@ -21,7 +21,14 @@ struct LeftOutTypes {
     std::string_view why;
 };
 
+/// What ONNX Runtime computes otherwise than the standard says, which is followed here.
+struct RuntimeRule {
+    std::string_view domain, type;
+    std::string_view when, what;
+};
+
 std::span<const LeftOutOperator> leftOutOperators();
+std::span<const RuntimeRule> runtimeRules();
 std::span<const LeftOutTypes> leftOutTypes();
 /// Null for all others.
 const LeftOutOperator* leftOut(const Node& node);

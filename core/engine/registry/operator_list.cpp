@@ -72,6 +72,11 @@ std::string operatorList()
     for (const LeftOutTypes& o : leftOutTypes())
         text += "| " + domainName(std::string(o.domain)) + "." + std::string(o.type) + " | " + std::string(o.elements)
             + " | " + std::string(o.why) + " |\n";
+    text += "\n## Other than ONNX Runtime\n\nThe standard is followed where ONNX Runtime computes something else.\n\n"
+            "| operator | with | ONNX Runtime |\n|---|---|---|\n";
+    for (const RuntimeRule& o : runtimeRules())
+        text += "| " + domainName(std::string(o.domain)) + "." + std::string(o.type) + " | " + std::string(o.when)
+            + " | " + std::string(o.what) + " |\n";
     return text;
 }
 
