@@ -69,6 +69,7 @@ public:
     /// The same on the learner's own models.
     Status yours()
     {
+        size_t unusable = 0;
         for (size_t i = m_lesson.taught(); i < m_lesson.steps.size(); ++i) {
             QS_TRY(OwnStep own, ownStep(m_lesson, i, m_snapshots));
             if (own.skipped.empty()) {
@@ -82,11 +83,18 @@ public:
             skipped.step = m_lesson.steps[i].id;
             skipped.skipped = own.skipped;
             m_yours.push_back(skipped);
+            if (own.unusable && !m_unusable)
+                m_unusable = own.unusable;
+            unusable += own.unusable.has_value();
         }
+        if (unusable < m_yours.size())
+            m_unusable.reset();
         return {};
     }
     const std::vector<StepResult>& results() const { return m_results; }
     const std::vector<StepResult>& ownResults() const { return m_yours; }
+    /// Why no step can be set up with the learner's models; nothing where one can.
+    const std::optional<Issue>& unusable() const { return m_unusable; }
 
 private:
     Status begin(const LiveStep& first)
@@ -275,6 +283,7 @@ private:
     LessonSnapshots& m_snapshots;
     std::ostream& m_out;
     std::vector<StepResult> m_results, m_yours;
+    std::optional<Issue> m_unusable;
     std::unique_ptr<SnapshotFacts> m_tried; ///< a wrong recipe; of the step that is asked
 };
 
@@ -333,6 +342,8 @@ Result<int> runLesson(const LessonOptions& o, Context& context)
             = resultJson(lesson, { *complete, std::round(watch.ms()) / 1000, talk.results(), talk.ownResults() });
         QS_CHECK(writeOutput(common.json, json.dump(2, ' ', false, LessonJson::error_handler_t::replace) + "\n"));
     }
+    if (talk.unusable())
+        return *talk.unusable();
     return int(kDone);
 }
 

@@ -39,6 +39,8 @@ Result<OwnStep> ownStep(const Lesson& lesson, size_t index, LessonSnapshots& sna
         return live.issue();
     if (!live.ok()) {
         made.skipped = "This cannot be set up with your models: " + sentence(live.issue());
+        if (live.issue().kind == IssueKind::BadInput)
+            made.unusable = live.issue();
         return made;
     }
     made.live = std::move(live).value();

@@ -9,6 +9,7 @@ namespace qs {
 struct OwnStep {
     std::optional<LiveStep> live; ///< nothing where its setup does not work
     std::string skipped; ///< one sentence; empty: it is asked
+    std::optional<Issue> unusable; ///< what is wrong with the models or the data, where that is why
 };
 
 /// Makes a step of withOwn(). Its question is asked where it can be answered: its answer exists, what reaches a goal on

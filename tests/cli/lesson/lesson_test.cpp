@@ -166,6 +166,31 @@ private slots:
         QS_EXPECT(2, { "--float and --data" }, { "lesson", "run", "saturation", "--float", "a.onnx" });
     }
 
+    void ownModelsThatCannotBeUsed_data()
+    {
+        QTest::addColumn<QString>("floatFile");
+        QTest::addColumn<QString>("data");
+        QTest::addColumn<QByteArray>("said");
+        const QString examples = QS_SOURCE_DIR "/resources/examples/";
+        QTest::newRow("no such model") << "none.onnx"
+                                       << "random:4:1" << QByteArray("none.onnx: the file does not exist");
+        QTest::newRow("no model") << examples + "digits_samples.npz"
+                                  << "random:4:1" << QByteArray("digits_samples.npz");
+        QTest::newRow("no such data") << examples + "digits_float.onnx"
+                                      << "none.npz" << QByteArray("none.npz");
+    }
+
+    /// That is bad input, here as with other commands.
+    void ownModelsThatCannotBeUsed()
+    {
+        QFETCH(QString, floatFile);
+        QFETCH(QString, data);
+        QFETCH(QByteArray, said);
+        const Outcome o = talk({ "saturation", "--yours", "--float", floatFile, "--data", data }, ".\n");
+        QCOMPARE(o.code, 3);
+        QVERIFY2(o.err.contains(said), o.err);
+    }
+
     /// Answers that end early, endless ones, and a shown answer.
     void endsEarly()
     {
