@@ -128,6 +128,38 @@ private slots:
         QVERIFY(std::fabs(*predicted->sqnrDb - 10 * std::log10(truth.xx / truth.ee)) < 0.7);
     }
 
+    void predictionOfKernels_data()
+    {
+        QTest::addColumn<bool>("kernel");
+        QTest::addColumn<double>("high");
+        for (const bool kernel : { false, true })
+            for (const double high : { 0.5, 2.5, 20.0 })
+                QTest::addRow("%s, to %g", kernel ? "integer" : "as written", high) << kernel << high;
+    }
+
+    /// Both values that a kernel's part is the difference of are clipped alike: how much is left is not known, only
+    /// what it is together with what came in.
+    void predictionOfKernels()
+    {
+        QFETCH(bool, kernel);
+        QFETCH(double, high);
+        const Values v = someValues(20000, false, 0.5, 11);
+        ActivationRow row = rowOf(v, paramsFor(-2.5, 2.5));
+        const auto plain = predictNoise(row, paramsFor(-high, high));
+        QVERIFY(plain);
+        if (kernel) {
+            row.noise.kernel = 0.8 * *row.noise.inherited;
+            row.noise.inherited = 0.2 * *row.noise.inherited;
+        }
+        const auto predicted = predictNoise(row, paramsFor(-high, high));
+        QVERIFY(predicted);
+        QCOMPARE(predicted->kernelWithin, kernel);
+        QVERIFY(!predicted->split.kernel);
+        QVERIFY(std::fabs(*predicted->split.inherited - *plain->split.inherited)
+            <= 1e-9 * std::fabs(*plain->split.inherited));
+        QVERIFY(std::fabs(*predicted->sqnrDb - *plain->sqnrDb) < 1e-6);
+    }
+
     void predictionKeepsWhatCameIn_data()
     {
         QTest::addColumn<int>("count"); ///< few: most bins of what came in are of one element

@@ -98,18 +98,12 @@ bool isPredictable(const QuantParams& params)
     return params.perTensor() && params.scale[0] > 0 && isInteger(params.dtype);
 }
 
-/// What the node's weights and its kernel make of all that a quantizer does not.
+/// What the node's weights make of all that a quantizer does not. What the kernel makes is the difference of two values
+/// that the quantizer rounds and clips alike: with another one it is another, and stays with what came in.
 NoiseSplit splitOf(const ActivationRow& row, const Predictor::Powers& powers)
 {
-    double inherited = powers.inherited;
-    const auto part = [&](const Number& made) {
-        const double taken = std::clamp(made.value_or(0), 0.0, std::max(0.0, inherited));
-        inherited -= taken;
-        return taken;
-    };
-    const Number kernel = row.noise.kernel ? Number(part(row.noise.kernel)) : Number();
-    const double weights = part(row.noise.weights);
-    return { powers.rounding, powers.clipping, inherited, weights, kernel };
+    const double weights = std::clamp(row.noise.weights.value_or(0), 0.0, std::max(0.0, powers.inherited));
+    return { powers.rounding, powers.clipping, powers.inherited - weights, weights, {} };
 }
 
 /// By how much more came in than the elements tell of which it is known: measured less predicted, with the quantizer
@@ -136,7 +130,7 @@ std::optional<PredictedNoise> predictNoise(const ActivationRow& row, const Quant
     const double missed = missedBy(row), known = powers.rounding + powers.clipping + powers.inherited;
     const double all = known + missed > 0 ? known + missed : known;
     powers.inherited += all - known;
-    PredictedNoise noise { splitOf(row, powers), powers.clipped, {} };
+    PredictedNoise noise { splitOf(row, powers), row.noise.kernel.has_value(), powers.clipped, {} };
     if (row.signalPower && *row.signalPower > 0 && all > 0)
         noise.sqnrDb = 10 * std::log10(*row.signalPower / all);
     return noise;

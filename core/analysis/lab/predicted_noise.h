@@ -7,7 +7,8 @@ namespace qs {
 
 /// What a quantizer would make of a tensor's values, without running anything.
 struct PredictedNoise {
-    NoiseSplit split;
+    NoiseSplit split; ///< without a part of the kernel
+    bool kernelWithin = false; ///< `inherited` holds what the integer kernel makes, too
     double clippedFraction = 0;
     Number sqnrDb; ///< accumulated; empty without signal or noise
     bool operator==(const PredictedNoise&) const = default;

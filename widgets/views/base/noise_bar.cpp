@@ -23,17 +23,17 @@ struct Part {
     bool rare = false; ///< is not spoken of where there is none
 };
 
-std::array<Part, kNoiseParts> partsOf(const NoiseSplit& split)
+std::array<Part, kNoiseParts> partsOf(const NoiseSplit& split, bool kernelWithin)
 {
     return { { { NoiseBar::tr("clipping"), split.clipping }, { NoiseBar::tr("rounding"), split.rounding },
         { NoiseBar::tr("weights"), split.weights }, { NoiseBar::tr("kernel"), split.kernel, true },
-        { NoiseBar::tr("inherited"), split.inherited } } };
+        { kernelWithin ? NoiseBar::tr("kernel and inherited") : NoiseBar::tr("inherited"), split.inherited } } };
 }
 
 double totalOf(const NoiseSplit& split)
 {
     double total = 0;
-    for (const Part& part : partsOf(split))
+    for (const Part& part : partsOf(split, false))
         total += part.value.value_or(0);
     return total;
 }
@@ -92,9 +92,10 @@ void NoiseBar::setTheme(const Theme& theme)
     update();
 }
 
-void NoiseBar::setNoise(const NoiseSplit& split, const Number& sqnrDb, const QString& note)
+void NoiseBar::setNoise(const NoiseSplit& split, const Number& sqnrDb, const QString& note, bool kernelWithin)
 {
     m_split = split;
+    m_kernelWithin = kernelWithin;
     m_sqnrDb = sqnrDb;
     m_note = note;
     setAccessibleName(text());
@@ -116,7 +117,7 @@ QString NoiseBar::text(double leastShare) const
     const auto shareOf = [total](const Part& part) {
         return total > 0 && part.value ? Number(plainShare(*part.value / total)) : Number();
     };
-    const auto parts = partsOf(m_split);
+    const auto parts = partsOf(m_split, m_kernelWithin);
     if (std::ranges::any_of(parts, [&](const Part& part) { return cancels(shareOf(part).value_or(0)); }))
         words << tr("parts cancel");
     for (const Part& part : parts) {
@@ -149,7 +150,8 @@ void NoiseBar::paintEvent(QPaintEvent*)
     painter.fillRect(bar, m_theme.raised);
     painter.setOpacity(m_stale ? kStaleNoiseOpacity : 1);
     NoiseParts parts {};
-    std::ranges::transform(partsOf(m_split), parts.begin(), [](const Part& part) { return part.value.value_or(0); });
+    std::ranges::transform(
+        partsOf(m_split, false), parts.begin(), [](const Part& part) { return part.value.value_or(0); });
     paintNoise(painter, bar, parts, m_theme);
     painter.setOpacity(1);
     painter.setPen(m_stale ? m_theme.muted : m_theme.text);

@@ -29,7 +29,8 @@ public:
     explicit NoiseBar(QWidget* parent = nullptr);
     void setTheme(const Theme& theme);
     /// `note` stands first: what the numbers are of ("now", "predicted").
-    void setNoise(const NoiseSplit& split, const Number& sqnrDb, const QString& note);
+    /// `kernelWithin`: what came in and what the integer kernel makes are known together only, as `inherited`.
+    void setNoise(const NoiseSplit& split, const Number& sqnrDb, const QString& note, bool kernelWithin = false);
     void setStale(bool stale); ///< the numbers are of another recipe than the one at hand
     bool stale() const { return m_stale; }
     QString text() const;
@@ -47,7 +48,7 @@ private:
     NoiseSplit m_split;
     Number m_sqnrDb;
     QString m_note;
-    bool m_stale = false;
+    bool m_kernelWithin = false, m_stale = false;
 };
 
 } // namespace qs

@@ -136,7 +136,7 @@ void DistributionPanel::preview(const PlotRange& range)
     if (!noise)
         return;
     m_plot->showRange(range, predictedLabel(range, *noise));
-    m_noise->setNoise(noise->split, noise->sqnrDb, tr("predicted"));
+    m_noise->setNoise(noise->split, noise->sqnrDb, tr("predicted"), noise->kernelWithin);
     m_noise->setStale(false); // it is of the range that is shown
 }
 
