@@ -62,6 +62,33 @@ private slots:
         QCOMPARE(text.find("another order") != std::string::npos, exchanged);
     }
 
+    void differenceToTheFileAsWritten_data()
+    {
+        QTest::addColumn<bool>("integer");
+        QTest::addColumn<bool>("codes");
+        QTest::newRow("simulated") << false << false;
+        QTest::newRow("codes") << true << true;
+        QTest::newRow("integer sums that end in no codes") << true << false;
+    }
+    /// What outputs differ by is told whether or not there are codes to compare.
+    void differenceToTheFileAsWritten()
+    {
+        QFETCH(bool, integer);
+        QFETCH(bool, codes);
+        Snapshot s = *fake::comparison({});
+        for (ActivationRow& row : s.comparison->activations)
+            row.implementation.reset();
+        if (integer) {
+            s.comparison->profile = ArithmeticProfile::IntegerAvx2;
+            s.comparison->outputs.front().implementation.emplace().sqnrDb = 18.4;
+        }
+        if (codes)
+            s.comparison->activations.front().implementation.emplace();
+        const std::string text = compareTable(s, {});
+        QCOMPARE(text.find("no codes to compare") != std::string::npos, integer && !codes);
+        QCOMPARE(text.find("end to end: 18.4 dB") != std::string::npos, integer);
+    }
+
     void saysTheCommandOfRemedies()
     {
         Snapshot s = *fake::comparison({});

@@ -115,12 +115,14 @@ std::string implementationText(const Comparison& c)
             more = &a;
     }
     std::string out = "\nagainst the file as written, each unit from the same codes: ";
-    if (!one)
-        return out + "no codes to compare\n";
-    out += "at most " + text::percent(one->implementation->offByOne) + " of a tensor's codes one step apart ("
-        + printable(one->name) + "), ";
-    out += more ? text::percent(more->implementation->beyond) + " further (" + printable(more->name) + ")\n"
-                : "none further\n";
+    if (one) {
+        out += "at most " + text::percent(one->implementation->offByOne) + " of a tensor's codes one step apart ("
+            + printable(one->name) + "), ";
+        out += more ? text::percent(more->implementation->beyond) + " further (" + printable(more->name) + ")\n"
+                    : "none further\n";
+    } else {
+        out += "no codes to compare\n";
+    }
     for (const OutputRow& o : c.outputs)
         if (o.implementation)
             out += "  output " + printable(o.name)
