@@ -230,12 +230,16 @@ private slots:
         QVERIFY(refusal(request(path(""), json), { x }).contains("seven"));
         QFile::remove(QString::fromStdString(path("labels.csv")));
         writeBytes(path("dog/notes.txt"), "hello");
+        QVERIFY(refusal(request(path(""), json), { x }).contains("dog/notes.txt"));
+        QVERIFY(
+            QFile::rename(QString::fromStdString(path("dog/notes.txt")), QString::fromStdString(path("dog/.notes"))));
         data = openData(request(path(""), json), { x });
-        QVERIFY(data.ok() && data.value()->labels().size() == 3); // what is no picture is skipped
-        QFile::remove(QString::fromStdString(path("dog/notes.txt")));
+        QVERIFY(data.ok() && data.value()->labels().size() == 3); // names that begin with a dot are skipped
+        QFile::remove(QString::fromStdString(path("dog/.notes")));
         QVERIFY(QDir(QString::fromStdString(path("only"))).mkpath("."));
         writeBytes(path("only/a.txt"), "hello");
-        QVERIFY(refusal(request(path("only"), json), { x }).contains("holds no picture"));
+        QVERIFY(refusal(request(path("only"), json), { x })
+                    .contains("holds no picture (png, jpg, jpeg, bmp), but 'a.txt'"));
         QVERIFY(QDir(QString::fromStdString(path("only"))).removeRecursively());
     }
 

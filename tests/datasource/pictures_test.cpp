@@ -88,6 +88,7 @@ private slots:
         how.shortSide = 40;
         how.cropShare = 0.5;
         how.interpolation = Interpolation::Bicubic;
+        how.rounding = PixelRounding::Nearest;
         how.crop = CropPlace::TopLeft;
         how.padValue = 3;
         how.channelsFirst = false;
@@ -96,7 +97,8 @@ private slots:
         QVERIFY(back.ok());
         QCOMPARE(preprocessJson(*back), preprocessJson(how));
         QVERIFY(back->shortSide == 40 && back->crop == CropPlace::TopLeft && !back->channelsFirst
-            && back->dtype == DType::UInt8 && back->interpolation == Interpolation::Bicubic && back->width == 31);
+            && back->dtype == DType::UInt8 && back->interpolation == Interpolation::Bicubic && back->width == 31
+            && back->rounding == PixelRounding::Nearest);
     }
 
     void aPresetFitsGreyNetworks()
@@ -106,6 +108,8 @@ private slots:
         QCOMPARE(grey->mean.size(), size_t(1));
         QCOMPARE(grey->mean[0], (0.485 + 0.456 + 0.406) / 3);
         QCOMPARE(presetOf(*grey), std::string_view("imagenet"));
+        const auto nearest = readBack(R"({"preset":"imagenet","rounding":"nearest"})");
+        QVERIFY(nearest.ok() && nearest->rounding == PixelRounding::Nearest && presetOf(*nearest).empty());
         QCOMPARE(withColor(*grey, ColorOrder::Rgb).mean.size(), size_t(3));
         const auto own = readBack(R"({"preset":"imagenet","mean":[0,0,0]})");
         QVERIFY(own.ok() && own->mean == std::vector<double>(3, 0) && own->deviation[0] == 0.229);
@@ -133,35 +137,53 @@ private slots:
         QVERIFY(channelStatistics({ *preparedPicture(how, picture) }, true)[0].high > 0.4);
     }
 
-    /// torchvision's Resize cuts the fraction of the long side off, and its CenterCrop rounds half pixels to even.
-    void theLongSideIsCutOff()
+    void partsOfPixels_data()
     {
-        Preprocess how = sized(presetPreprocess("unit"), 4, 4);
-        how.resize = ResizeMode::ShortSide;
-        how.shortSide = 4;
-        how.interpolation = Interpolation::Nearest;
-        const auto columns = [&](int width, int height) { // the red of a row: the column that it comes from
-            Picture picture = plain(width, height, { 0, 0, 0 });
-            for (int y = 0; y < height; ++y)
-                for (int x = 0; x < width; ++x)
-                    picture.pixels[size_t((y * width + x) * 3)] = uint8_t(x);
-            const Tensor t = *preparedPicture(how, picture);
-            std::vector<int> row;
-            for (size_t x = 0; x < 4; ++x)
-                row.push_back(int(std::lround(t.data<float>()[x] * 255)));
-            return row;
-        };
-        QCOMPARE(columns(7, 4), (std::vector<int> { 2, 3, 4, 5 })); // 1.5 becomes 2
-        QCOMPARE(columns(9, 4), (std::vector<int> { 2, 3, 4, 5 })); // 2.5, too
-        QCOMPARE(columns(5, 4), (std::vector<int> { 0, 1, 2, 3 })); // 0.5 becomes 0
-        how.shortSide = 8;
-        how = sized(how, 8, 8); // 11 x 6 becomes 14 x 8, not 15 x 8: column x is from (x + 3.5) 11 / 14
-        Picture wide = plain(11, 6, { 0, 0, 0 });
-        for (size_t i = 0; i < 66; ++i)
-            wide.pixels[i * 3] = uint8_t(i % 11 * 10);
-        const Tensor t = *preparedPicture(how, wide);
-        for (int x = 0; x < 8; ++x)
-            QCOMPARE(std::lround(t.data<float>()[size_t(x)] * 255), std::lround(std::floor((x + 3.5) * 11 / 14) * 10));
+        QTest::addColumn<QString>("rounding");
+        QTest::addColumn<int>("width");
+        QTest::addColumn<int>("height");
+        QTest::addColumn<int>("side");
+        QTest::addColumn<double>("scaled"); ///< the width
+        QTest::addColumn<int>("left"); ///< where the cut begins
+        // of the page: the other side is rounded, the offset the floor of half the margin
+        QTest::newRow("margin 3") << "" << 7 << 4 << 4 << 7.0 << 1;
+        QTest::newRow("margin 5") << "" << 9 << 4 << 4 << 9.0 << 2;
+        QTest::newRow("margin 1") << "" << 5 << 4 << 4 << 5.0 << 0;
+        QTest::newRow("margin 7") << "nearest" << 11 << 4 << 4 << 11.0 << 3;
+        QTest::newRow("14.67 becomes 15") << "" << 11 << 6 << 8 << 15.0 << 5;
+        QTest::newRow("45.9 becomes 46") << "nearest" << 51 << 20 << 18 << 46.0 << 21;
+        // torchvision's Resize cuts the fraction of the long side off, and its CenterCrop rounds half pixels to even
+        QTest::newRow("torchvision, margin 3") << "torchvision" << 7 << 4 << 4 << 7.0 << 2;
+        QTest::newRow("torchvision, margin 5") << "torchvision" << 9 << 4 << 4 << 9.0 << 2;
+        QTest::newRow("torchvision, margin 1") << "torchvision" << 5 << 4 << 4 << 5.0 << 0;
+        QTest::newRow("torchvision, margin 7") << "torchvision" << 11 << 4 << 4 << 11.0 << 4;
+        QTest::newRow("torchvision, 14.67 becomes 14") << "torchvision" << 11 << 6 << 8 << 14.0 << 5;
+        QTest::newRow("preset, margin 7") << "preset" << 11 << 4 << 4 << 11.0 << 4;
+    }
+
+    void partsOfPixels()
+    {
+        QFETCH(QString, rounding);
+        QFETCH(int, width);
+        QFETCH(int, height);
+        QFETCH(int, side);
+        QFETCH(double, scaled);
+        QFETCH(int, left);
+        QString keys = QStringLiteral("{'interpolation':'nearest','size':[4,4],'short_side':%1").arg(side);
+        keys += rounding == "preset" ? QStringLiteral(",'preset':'imagenet','mean':0,'std':1")
+                                     : QStringLiteral(",'resize':'short_side','scale':0.00392156862745098");
+        if (!rounding.isEmpty() && rounding != "preset")
+            keys += QStringLiteral(",'rounding':'%1'").arg(rounding);
+        const auto how = readBack(keys.append(u'}').replace(u'\'', u'"').toStdString());
+        QVERIFY2(how.ok(), how.ok() ? "" : issueText(how.issue()).c_str());
+        Picture picture = plain(width, height, { 0, 0, 0 });
+        for (int i = 0; i < width * height; ++i)
+            picture.pixels[size_t(i) * 3] = uint8_t(i % width * 5); // the red of a pixel: its column
+        const Tensor t = *preparedPicture(*how, picture);
+        for (int x = 0; x < 4; ++x)
+            QCOMPARE(std::lround(t.data<float>()[size_t(x)] * 255),
+                std::lround(std::floor((x + left + 0.5) * width / scaled)) * 5);
+        QCOMPARE(preprocessJson(*readBack(preprocessJson(*how))), preprocessJson(*how));
     }
 
     void statisticsAreThoseOfTheChannels()

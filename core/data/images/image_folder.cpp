@@ -26,7 +26,7 @@ struct Listing {
     std::vector<std::string> files;
     std::vector<std::string> classes; ///< folders directly below the root
     bool hasLabelsFile = false;
-    size_t others = 0; ///< that are no pictures
+    std::vector<std::string> others; ///< files that are no pictures
 };
 
 /// Adds what lies in root/relative (relative ends in '/', or is empty).
@@ -51,7 +51,7 @@ Status list(const std::string& root, const std::string& relative, int depth, Lis
         } else if (isPictureName(name)) {
             out.files.push_back(relative + name);
         } else {
-            ++out.others;
+            out.others.push_back(relative + name);
         }
     }
     if (error)
@@ -166,6 +166,18 @@ Status labelFromFolders(const std::string& folder, const std::vector<std::string
     return {};
 }
 
+Issue notPictures(const std::string& folder, const Listing& listing)
+{
+    const std::string& first = *std::ranges::min_element(listing.others);
+    if (listing.files.empty())
+        return badInput(
+            "holds no picture (png, jpg, jpeg, bmp), but '" + first + "'", folder, "choose a folder with pictures");
+    const size_t more = listing.others.size() - 1;
+    return badInput("is no picture (png, jpg, jpeg, bmp)"
+            + (more > 0 ? "; the folder holds " + std::to_string(more + 1) + " such files" : std::string()),
+        folder + "/" + first, "take it out of the folder, or let its name begin with a dot: such names are skipped");
+}
+
 /// "1", "281", "872": numbers, and not 0, 1, 2.
 bool areOtherNumbers(const std::vector<std::string>& classes)
 {
@@ -210,10 +222,9 @@ Result<ImageFolder> listImageFolder(const std::string& folder)
     std::sort(listing.files.begin(), listing.files.end());
     std::sort(listing.classes.begin(), listing.classes.end());
     ImageFolder images;
+    if (!listing.others.empty())
+        return notPictures(folder, listing);
     images.files = std::move(listing.files);
-    images.others = listing.others;
-    if (images.files.empty() && images.others > 0)
-        return badInput("holds no picture (png, jpg, jpeg, bmp)", folder, "choose a folder with pictures");
     if (listing.hasLabelsFile)
         QS_CHECK(labelFromFile(folder, images));
     else if (!listing.classes.empty()) {

@@ -17,12 +17,11 @@ struct ImageFolder {
     std::vector<std::string> classes; ///< names of the sub-folders that the labels come from; else empty
     /// The folders are called by numbers that are not their places: whoever made them may have meant class numbers.
     bool numberedOtherwise = false;
-    size_t others = 0; ///< files that are no pictures: skipped
 };
 
 /// Lists png, jpg, jpeg and bmp files. Labels come from labels.csv (file,label) or else from the sub-folders: the index
-/// of a file's sub-folder among the sorted names. Names that begin with a dot and files
-/// that are no pictures are skipped; a folder that holds nothing but such files is refused.
+/// of a file's sub-folder among the sorted names. Names that begin with a dot are
+/// skipped; any other file that is no picture is refused.
 Result<ImageFolder> listImageFolder(const std::string& folder);
 
 /// Whether a folder holds pictures, or folders with some, and no ONNX test data. Looks no further than it must.

@@ -20,15 +20,22 @@ int scaledLength(int length, int numerator, int denominator)
     return static_cast<int>(std::clamp<double>(scaled, 1, kLongestSide));
 }
 
-/// The long side where the short one becomes `side`, the fraction of a pixel cut off.
-int longSide(int length, int side, int shortLength)
+/// The long side where the short one becomes `side`.
+int longSide(PixelRounding rounding, int length, int side, int shortLength)
 {
+    if (rounding == PixelRounding::Nearest)
+        return scaledLength(length, side, shortLength);
     const double scaled = std::floor(double(length) * side / shortLength);
     return static_cast<int>(std::clamp<double>(scaled, 1, kLongestSide));
 }
 
-/// Where a crop out of the middle begins: half pixels go to the even side.
-int middleOf(int length, int taken) { return static_cast<int>(roundHalfEven((length - taken) / 2.0)); }
+/// Where a crop out of the middle begins.
+int middleOf(PixelRounding rounding, int length, int taken)
+{
+    if (rounding == PixelRounding::Nearest)
+        return (length - taken) / 2;
+    return static_cast<int>(roundHalfEven((length - taken) / 2.0));
+}
 
 std::string sizeText(int width, int height) { return std::to_string(width) + "x" + std::to_string(height); }
 
@@ -56,8 +63,8 @@ Result<Picture> shortSideCrop(const Preprocess& how, const Picture& picture)
     const int largest = std::max(how.width, how.height);
     const int side = how.shortSide.value_or(static_cast<int>(std::min<double>(largest / how.cropShare, kLongestSide)));
     const bool wide = picture.width >= picture.height;
-    const int width = wide ? longSide(picture.width, side, picture.height) : side;
-    const int height = wide ? side : longSide(picture.height, side, picture.width);
+    const int width = wide ? longSide(how.rounding, picture.width, side, picture.height) : side;
+    const int height = wide ? side : longSide(how.rounding, picture.height, side, picture.width);
     if (width < how.width || height < how.height)
         return badInput("the crop of " + sizeText(how.width, how.height) + " is larger than the picture, which is "
                 + sizeText(width, height) + " after resizing",
@@ -66,8 +73,8 @@ Result<Picture> shortSideCrop(const Preprocess& how, const Picture& picture)
         return badInput("the picture is too long and narrow to scale its short side", {}, "crop it before");
     const Picture scaled = resized(picture, width, height, how.interpolation);
     const bool centre = how.crop == CropPlace::Centre;
-    return placed(scaled, centre ? middleOf(width, how.width) : 0, centre ? middleOf(height, how.height) : 0, how.width,
-        how.height, 0);
+    return placed(scaled, centre ? middleOf(how.rounding, width, how.width) : 0,
+        centre ? middleOf(how.rounding, height, how.height) : 0, how.width, how.height, 0);
 }
 
 /// Where the scaled picture lies in a letterbox.

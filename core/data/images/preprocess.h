@@ -13,6 +13,9 @@ namespace qs {
 
 enum class ResizeMode { Stretch, ShortSide, Letterbox };
 enum class CropPlace { Centre, TopLeft };
+/// Pixels that are no whole ones when the short side is scaled and cut: the other side rounded and the cut's offset cut
+/// off, or as torchvision's Resize and CenterCrop: the other side cut off, halves of the offset to the even pixel.
+enum class PixelRounding { Nearest, Torchvision };
 enum class ColorOrder { Rgb, Bgr, Gray };
 
 /// How a picture becomes a tensor: upright or as it lies, colour, resize and crop, then (pixel * scale - mean) / std
@@ -23,6 +26,7 @@ struct Preprocess {
     ResizeMode resize = ResizeMode::Stretch;
     std::optional<int> shortSide; ///< when not given, the larger of width and height divided by cropShare
     double cropShare = 1; ///< part of the short side that the crop keeps: 0.875 scales to 256 and takes 224
+    PixelRounding rounding = PixelRounding::Nearest; ///< of the scaled side and of the cut in the middle
     Interpolation interpolation = Interpolation::Bilinear;
     CropPlace crop = CropPlace::Centre;
     double padValue = 0; ///< in pixel units

@@ -122,6 +122,8 @@ constexpr std::pair<Interpolation, const char*> kInterpolations[] { { Interpolat
     { Interpolation::Nearest, "nearest" }, { Interpolation::Bicubic, "bicubic" } };
 constexpr std::pair<CropPlace, const char*> kCrops[] { { CropPlace::Centre, "center" },
     { CropPlace::TopLeft, "top_left" } };
+constexpr std::pair<PixelRounding, const char*> kRoundings[] { { PixelRounding::Nearest, "nearest" },
+    { PixelRounding::Torchvision, "torchvision" } };
 constexpr std::pair<ColorOrder, const char*> kColors[] { { ColorOrder::Rgb, "rgb" }, { ColorOrder::Bgr, "bgr" },
     { ColorOrder::Gray, "gray" } };
 constexpr std::pair<bool, const char*> kLayouts[] { { true, "nchw" }, { false, "nhwc" } };
@@ -182,6 +184,7 @@ Result<Preprocess> readPreprocess(const std::string& path)
     if (const json* side = keys.find("short_side"))
         how.shortSide = keys.side("short_side", *side);
     keys.number("crop_share", how.cropShare, 0.01, 1, "a number from 0.01 to 1");
+    keys.choice<PixelRounding>("rounding", how.rounding, byName(kRoundings));
     keys.choice<Interpolation>("interpolation", how.interpolation, byName(kInterpolations));
     keys.choice<CropPlace>("crop", how.crop, byName(kCrops));
     keys.number("pad_value", how.padValue, 0, 255, "a number from 0 to 255");
@@ -212,6 +215,7 @@ std::string preprocessJson(const Preprocess& how)
     if (how.shortSide)
         object["short_side"] = *how.shortSide;
     object["crop_share"] = how.cropShare;
+    object["rounding"] = nameIn(kRoundings, how.rounding);
     object["interpolation"] = nameIn(kInterpolations, how.interpolation);
     object["crop"] = nameIn(kCrops, how.crop);
     object["pad_value"] = how.padValue;

@@ -57,6 +57,7 @@ Preprocess presetPreprocess(std::string_view name)
         Preprocess how = arithmetic(1.0 / 255, { 0.485, 0.456, 0.406 }, { 0.229, 0.224, 0.225 });
         how.resize = ResizeMode::ShortSide;
         how.cropShare = kImageNetCrop;
+        how.rounding = PixelRounding::Torchvision;
         return how;
     }
     if (name == "unit")
@@ -71,6 +72,7 @@ Preprocess presetPreprocess(std::string_view name)
         how.color = ColorOrder::Bgr;
         how.resize = ResizeMode::ShortSide;
         how.cropShare = kImageNetCrop;
+        how.rounding = PixelRounding::Torchvision;
     }
     if (name == "yolo") {
         how = arithmetic(1.0 / 255, none, ones);
@@ -87,7 +89,7 @@ std::string_view presetOf(const Preprocess& how)
         const bool gray = how.color == ColorOrder::Gray;
         const Preprocess there = gray ? withColor(plain, ColorOrder::Gray) : plain;
         if (there.color == how.color && there.resize == how.resize && !how.shortSide && there.padValue == how.padValue
-            && there.cropShare == how.cropShare && sameArithmetic(there, how))
+            && there.cropShare == how.cropShare && there.rounding == how.rounding && sameArithmetic(there, how))
             return preset.name;
     }
     return {};

@@ -136,10 +136,8 @@ QString turnedText(const std::vector<Picture>& pictures)
 
 QString folderText(const ImageFolder& folder)
 {
-    QString pictures
+    const QString pictures
         = folder.files.size() == 1 ? tr("1 picture") : tr("%1 pictures").arg(countText(folder.files.size()));
-    if (folder.others > 0)
-        pictures += tr(" (files that are none: %1, skipped)").arg(countText(folder.others));
     if (folder.labels.empty())
         return tr("%1 without labels").arg(pictures);
     if (folder.classes.empty()) {

@@ -32,6 +32,17 @@ QComboBox* choice(const QStringList& texts, const QString& name, QWidget* parent
     return combo;
 }
 
+QComboBox* roundingChoice(QWidget* parent)
+{
+    QComboBox* combo = choice({ PreprocessForm::tr("to the nearest"), PreprocessForm::tr("as torchvision") },
+        PreprocessForm::tr("Parts of pixels"), parent);
+    combo->setToolTip(
+        PreprocessForm::tr("To the nearest: the scaled long side is rounded, and the cut begins at the whole pixel "
+                           "before half of what is left over. As torchvision's Resize and CenterCrop: the long side "
+                           "loses its part of a pixel, and a cut that begins at half a pixel begins at the even one."));
+    return combo;
+}
+
 /// "0.5", "0,5" where the locale writes so, "1/255".
 std::optional<double> number(const QString& text)
 {
@@ -146,13 +157,15 @@ void PreprocessForm::buildShape(QFormLayout* rows)
     rows->addRow(tr("Cut &keeps"), m_share);
     m_crop = choice({ tr("centre"), tr("top left") }, tr("Place of the cut or of the picture"), this);
     rows->addRow(tr("Pl&ace"), m_crop);
+    m_rounding = roundingChoice(this);
+    rows->addRow(tr("Parts of pi&xels"), m_rounding);
     m_pad = new Ringed<QSpinBox>(this);
     m_pad->setRange(0, 255);
     m_pad->setAccessibleName(tr("Grey around the picture"));
     rows->addRow(tr("&Grey around"), m_pad);
     m_interpolation = choice({ tr("nearest"), tr("bilinear"), tr("bicubic") }, tr("Interpolation"), this);
     rows->addRow(tr("&Interpolation"), m_interpolation);
-    for (QComboBox* combo : { m_layout, m_resize, m_crop, m_interpolation })
+    for (QComboBox* combo : { m_layout, m_resize, m_crop, m_rounding, m_interpolation })
         connect(combo, &QComboBox::activated, this, &PreprocessForm::read);
     connect(m_color, &QComboBox::activated, this, &PreprocessForm::recolour);
     connect(m_share, &QDoubleSpinBox::valueChanged, this, &PreprocessForm::read);
@@ -228,6 +241,7 @@ void PreprocessForm::fill(const Preprocess& how)
     const double keeps = how.shortSide ? double(std::max(how.width, how.height)) / *how.shortSide : how.cropShare;
     m_share->setValue(100 * keeps);
     m_crop->setCurrentIndex(int(how.crop));
+    m_rounding->setCurrentIndex(int(how.rounding));
     m_pad->setValue(int(std::lround(how.padValue)));
     m_interpolation->setCurrentIndex(int(how.interpolation));
     m_scale->setEditText(scaleText(how.scale));
@@ -285,6 +299,7 @@ void PreprocessForm::read()
     }
     how.exif = m_exif->isChecked();
     how.crop = CropPlace(m_crop->currentIndex());
+    how.rounding = PixelRounding(m_rounding->currentIndex());
     how.padValue = m_pad->value();
     how.interpolation = Interpolation(m_interpolation->currentIndex());
     m_problem.clear();
@@ -314,6 +329,7 @@ void PreprocessForm::refreshPreset()
     const bool cut = m_value.resize == ResizeMode::ShortSide, boxed = m_value.resize == ResizeMode::Letterbox;
     m_share->setEnabled(cut);
     m_crop->setEnabled(cut || boxed);
+    m_rounding->setEnabled(cut);
     m_pad->setEnabled(boxed);
     m_color->setEnabled(!m_form || m_form->channels != 1);
 }

@@ -47,7 +47,7 @@ private:
     QCheckBox* m_exif;
     QLabel* m_explanation;
     QSpinBox *m_width, *m_height;
-    QComboBox *m_resize, *m_interpolation, *m_crop, *m_color, *m_layout;
+    QComboBox *m_resize, *m_interpolation, *m_crop, *m_color, *m_layout, *m_rounding;
     QDoubleSpinBox* m_share;
     QSpinBox* m_pad;
     QComboBox* m_scale;
