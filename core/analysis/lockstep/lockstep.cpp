@@ -48,6 +48,7 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
     const auto carriedByFloat = floatState.outputs(), carriedByQuant = quantState.outputs();
     f.values.insert(f.values.end(), carriedByFloat.begin(), carriedByFloat.end());
     q.values.insert(q.values.end(), carriedByQuant.begin(), carriedByQuant.end());
+    shared.text = textPositions(*pair.floatPlan, shared.outputs);
     if (pair.writtenPlan) {
         shared.borders = ImplementationCheck::borders(*pair.quantPlan);
         QS_TRY(shared.stageSchedule, Schedule::make(pair.writtenPlan, { shared.borders, {} }));
@@ -99,6 +100,7 @@ Status Lockstep::advance(Execution& execution, ValueId id, const CancelToken& ca
 
 Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
 {
+    m_padded = m_shared.text ? PaddedPositions::of(*m_shared.pair->floatPlan, *m_shared.text, feed) : std::nullopt;
     Execution f = m_worker.execution(m_shared.floatSchedule), q = quantExecution(m_shared.quantSchedule);
     QS_CHECK(bind(f, m_float, feed));
     // The stages below go on from other values than their own, and saturation is counted where sums are made.
@@ -199,8 +201,10 @@ Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& c
         Tensor keepX, keepY;
         const float* x = asFloats(xt, Layout::Plain, params, m_x, keepX);
         const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
-        addPairSums(m.writtenSums[i * m.samples + feed.firstSample], x, y, nullptr, static_cast<size_t>(xt.count()),
-            nullptr, {});
+        const auto runs = m_padded ? m_padded->countedOfAll(out.x, xt.shape()) : std::nullopt;
+        for (const auto& [begin, end] : runs.value_or(ElementRuns { { 0, static_cast<size_t>(xt.count()) } }))
+            addPairSums(m.writtenSums[i * m.samples + feed.firstSample], x + begin, y + begin, nullptr, end - begin,
+                nullptr, {});
     }
     m_written->keep(written);
     return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/agreement/padded_positions.h"
 #include "core/analysis/lockstep/compare_options.h"
 #include "core/analysis/lockstep/implementation_check.h"
 #include "core/analysis/measure/measured.h"
@@ -27,6 +28,7 @@ public:
         std::shared_ptr<const Schedule> stageSchedule, writtenSchedule; ///< integer profiles: the file as written
         std::vector<ValueId> borders; ///< compared between the arithmetics
         std::vector<OutputPair> outputs;
+        std::optional<TextPositions> text; ///< of a language model whose prompts may be padded
         bool nodeAlone = false;
         bool histograms = true;
         std::map<std::string, Tensor> initialStates; ///< of carried inputs, where the data give them
@@ -60,6 +62,10 @@ private:
     void measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params, PairRun whole,
         PairHistograms* histograms, PairMeter::Counts counts);
     const QuantParams* outputParams(const OutputPair& out) const; ///< of its codes; null where it holds none
+    /// Whole numbers say which elements are meant: equal or not, and no noise.
+    void measureWhole(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
+    /// The elements of one sample that count, of so many: all but those of padding.
+    ElementRuns counted(ValueId value, const Shape& shape, size_t sample, size_t count) const;
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
     void measureScores(size_t cell, const OutputPair& out, const float* x, const float* y, const ScoreRows& rows,
         const PromptTokens* prompt);
@@ -75,6 +81,7 @@ private:
     FedModel m_float, m_quant;
     std::optional<FedModel> m_written;
     std::vector<float> m_x, m_y, m_p, m_scratch, m_factored;
+    std::optional<PaddedPositions> m_padded; ///< positions of the current feed
     uint64_t m_unkeptBytes = 0; ///< codes of this feed since those that were kept last
     Hash128 m_bound; ///< sampleKey of the last bind(), when there is a cache
     ImplementationCheck* m_check = nullptr; ///< follows the integer execution of the current feed

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 namespace qs {
@@ -29,11 +30,25 @@ bool isDequantized(const Tensor& y, const Tensor& codes, const QuantParams& para
         && (y.dtype() == DType::Float32 || y.dtype() == codes.dtype());
 }
 
-/// Marks the bytes that occur among 8-bit codes; their values go into `values` (may be null).
-void countCodes(const Tensor& codes, Histogram* values, const QuantParams& params, std::bitset<256>& seen)
+/// They say which elements are meant, or what is so.
+bool isWhole(DType type) { return type == DType::Int64 || type == DType::Bool; }
+
+bool holdsNumbers(DType type) { return (isFloat(type) || isInteger(type)) && !isWhole(type); }
+
+/// Marks the bytes that occur among 8-bit codes, in these runs alone where they are given; their values go into
+/// `values` (may be null).
+void countCodes(const Tensor& codes, Histogram* values, const QuantParams& params,
+    const std::optional<ElementRuns>& runs, std::bitset<256>& seen)
 {
     if (!areBytes(codes))
         return;
+    if (runs) {
+        const Tensor plain = toLayout(codes, Layout::Plain);
+        for (const auto& [begin, end] : *runs)
+            if (end <= size_t(plain.count()))
+                markCodes(plain.data<uint8_t>().subspan(begin, end - begin), seen);
+        return;
+    }
     const auto bytes = codes.data<uint8_t>();
     if (!values)
         return markCodes(bytes, seen);
@@ -81,6 +96,12 @@ QuantParams pairParams(const PairPlan& plan, const Execution& q, double& scaleSq
     return params;
 }
 
+ElementRuns Lockstep::counted(ValueId value, const Shape& shape, size_t sample, size_t count) const
+{
+    const auto runs = m_padded ? m_padded->counted(value, shape, sample) : std::nullopt;
+    return runs.value_or(ElementRuns { { 0, count } });
+}
+
 /// Measures x, y and p (null = none), which lie in one order, sample by sample.
 void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params,
     PairRun whole, PairHistograms* histograms, PairMeter::Counts counts)
@@ -97,29 +118,59 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
     const auto own = dynamicQuantizer(m_shared.pair->quantPlan->graph(), m.pairs[index], whole.x, whole.n);
     for (size_t s = 0; s < slices; ++s) {
         PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, counts, m_scratch);
-        PairRun run = whole;
-        run.n = whole.n / slices;
-        const size_t begin = s * run.n;
-        run.x += begin;
-        run.y += begin;
-        run.p = whole.p ? whole.p + begin : nullptr;
-        const bool masked = m.pairs[index].scoreRows || m.pairs[index].addedMask;
-        const size_t rowLength = masked && !shape.empty() ? size_t(shape.back()) : 0;
-        if (params.scale.size() <= 1 && rowLength > 0 && run.n % rowLength == 0)
-            meter.addScores(run, rowLength, m.pairs[index].addedMask);
-        else if (params.scale.size() > 1)
-            meter.addChannels(run, params, begin, shape.empty() ? 1 : size_t(shape[axis]), inner);
-        else
-            meter.addRun(run);
-        if (own) { // by the scale that the float model's values would get
-            PairSums local;
-            PairExtremes unused;
-            run.quantizer = &*own;
-            run.activation = {};
-            addPairSums(local, unused, run);
+        PairSums local;
+        for (const auto& [from, to] : counted(m.pairs[index].x, shape, s, whole.n / slices)) {
+            PairRun run = whole;
+            const size_t begin = s * (whole.n / slices) + from;
+            run.n = to - from;
+            run.x += begin;
+            run.y += begin;
+            run.p = whole.p ? whole.p + begin : nullptr;
+            const bool masked = m.pairs[index].scoreRows || m.pairs[index].addedMask;
+            const size_t rowLength = masked && !shape.empty() ? size_t(shape.back()) : 0;
+            if (params.scale.size() <= 1 && rowLength > 0 && run.n % rowLength == 0)
+                meter.addScores(run, rowLength, m.pairs[index].addedMask);
+            else if (params.scale.size() > 1)
+                meter.addChannels(run, params, begin, shape.empty() ? 1 : size_t(shape[axis]), inner);
+            else
+                meter.addRun(run);
+            if (own) { // by the scale that the float model's values would get
+                PairExtremes unused;
+                run.quantizer = &*own;
+                run.activation = {};
+                addPairSums(local, unused, run);
+            }
+        }
+        if (own)
             m.sums[index * m.samples + feed.firstSample + s].localEe = local.localEe;
+    }
+}
+
+void Lockstep::measureWhole(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)
+{
+    if (xt.count() != yt.count() || (!isWhole(yt.dtype()) && !isInteger(yt.dtype())))
+        return;
+    Measured& m = *m_shared.measured;
+    const std::vector<int64_t> x = toInts(xt), y = toInts(yt);
+    const std::vector<float> values(x.begin(), x.end());
+    const size_t slices = feed.slicesOf(x.size()), slice = x.size() / slices;
+    for (size_t s = 0; s < slices; ++s) {
+        PairSums& sums = m.sums[index * m.samples + feed.firstSample + s];
+        for (const auto& [from, to] : counted(m.pairs[index].x, xt.shape(), s, slice)) {
+            const size_t begin = s * slice + from;
+            if (!std::equal(x.begin() + ptrdiff_t(begin), x.begin() + ptrdiff_t(s * slice + to),
+                    y.begin() + ptrdiff_t(begin))) {
+                sums = {};
+                sums.ee = NAN; // no number: see fillActivations()
+                break;
+            }
+            addPairSums(sums, values.data() + begin, values.data() + begin, nullptr, to - from, nullptr, {});
         }
     }
+    PairShared& shared = *m.shared[index];
+    const std::lock_guard lock(shared.mutex);
+    if (shared.shape.empty())
+        shared.shape = xt.shape();
 }
 
 Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& feed)
@@ -128,18 +179,18 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     const PairPlan& plan = m.pairs[index];
     const Tensor& xt = f.get(plan.x);
     const Tensor& yt = plan.beforeRounding.valid() ? q.unrounded(plan.beforeRounding) : q.get(plan.y);
-    if (xt.count() != yt.count() || !(isFloat(xt.dtype()) || isInteger(xt.dtype())) || xt.dtype() == DType::Int64)
+    if (isWhole(xt.dtype()))
+        measureWhole(index, xt, yt, feed);
+    if (xt.count() != yt.count() || !holdsNumbers(xt.dtype()))
         return {};
     const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
     double scaleSquare = 0;
     QuantParams params = pairParams(plan, q, scaleSquare);
     const bool plain = params.scale.size() > 1 || plan.factors || plan.cache || plan.scoreRows || plan.addedMask
-        || xt.shape() != yt.shape();
+        || xt.shape() != yt.shape() || m_padded;
     const Layout order = plain ? Layout::Plain : yt.layout();
     Tensor keepX, keepY, keepP;
-    PairRun whole;
-    whole.n = static_cast<size_t>(xt.count());
-    whole.activation = plan.activation;
+    PairRun whole { .n = static_cast<size_t>(xt.count()), .activation = plan.activation };
     whole.x = asFloats(xt, order, nullptr, m_x, keepX);
     if (plan.factors)
         whole.x = withFactors(*plan.factors, xt.shape(), whole.x, m_factored);
@@ -159,11 +210,12 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
         : lock                                                                         ? &shared.histograms
                                                                                        : &own;
     const Tensor codes = plan.codes.valid() ? q.get(plan.codes) : Tensor();
-    const bool yIsCodes = isDequantized(yt, codes, params);
+    const auto runs = m_padded ? m_padded->countedOfAll(plan.x, xt.shape()) : std::nullopt;
+    const bool yIsCodes = !runs && isDequantized(yt, codes, params);
     measureSamples(index, feed, cache ? cache->shape() : xt.shape(), params, whole, histograms,
         { !m.knownFloats[index], !yIsCodes });
     std::bitset<256> seen = lock ? shared.codes : std::bitset<256>();
-    countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params, seen);
+    countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params, runs, seen);
     if (!lock) {
         lock.lock();
         shared.histograms.merge(own);
@@ -174,10 +226,10 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     if (shared.shape.empty())
         shared.shape = xt.shape();
     lock.unlock();
-    const size_t slices = feed.slicesOf(whole.n);
-    std::fill_n(m.scaleSquares.begin() + ptrdiff_t(index * m.samples + feed.firstSample), slices, scaleSquare);
+    const size_t cell = index * m.samples + feed.firstSample;
+    std::fill_n(m.scaleSquares.begin() + ptrdiff_t(cell), feed.slicesOf(whole.n), scaleSquare);
     if (m_shared.nodeAlone && !plan.factors && !readsEqualized(*m_shared.pair, plan))
-        measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);
+        measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, runs, m.nodeSums[cell]);
     return {};
 }
 

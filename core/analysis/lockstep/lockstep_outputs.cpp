@@ -105,7 +105,8 @@ void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, c
     for (size_t s = 0; s < slices; ++s) {
         const size_t cell = index * m.samples + feed.firstSample + s;
         const float *xs = x + s * slice, *ys = y + s * slice;
-        addPairSums(m.outputSums[cell], xs, ys, nullptr, slice, nullptr, {});
+        for (const auto& [begin, end] : counted(out.x, xt.shape(), s, slice))
+            addPairSums(m.outputSums[cell], xs + begin, ys + begin, nullptr, end - begin, nullptr, {});
         if (rows)
             measureScores(cell, out, xs, ys, *rows, prompts.empty() ? nullptr : &prompts[s]);
         if (mask)

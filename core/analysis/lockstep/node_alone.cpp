@@ -112,7 +112,7 @@ std::vector<ValueId> nodeAloneInputs(const ComparePair& pair, const PairPlan& pl
 }
 
 void measureNodeAlone(const ComparePair& pair, const PairPlan& plan, const Execution& f, const Tensor& x,
-    BufferPool& pool, PairSums& sums)
+    BufferPool& pool, const std::optional<ElementRuns>& runs, PairSums& sums)
 {
     const NodeId id = nodeOf(pair, plan);
     const auto inputs = id.valid() ? inputsOf(pair, id) : std::nullopt;
@@ -150,14 +150,15 @@ void measureNodeAlone(const ComparePair& pair, const PairPlan& plan, const Execu
     std::vector<float> buffer;
     Tensor keep;
     const float* b = asFloats(result, Layout::Plain, plan.params.scale.empty() ? nullptr : &plan.params, buffer, keep);
-    for (size_t i = 0; i < a.size(); ++i) {
-        const double value = std::clamp(b[i], plan.activation.low, plan.activation.high);
-        if (!std::isfinite(a[i]) || !std::isfinite(value))
-            continue;
-        ++sums.count;
-        sums.xx += double(a[i]) * a[i];
-        sums.nodeEe += (value - a[i]) * (value - a[i]);
-    }
+    for (const auto& [begin, end] : runs.value_or(ElementRuns { { 0, a.size() } }))
+        for (size_t i = begin; i < end; ++i) {
+            const double value = std::clamp(b[i], plan.activation.low, plan.activation.high);
+            if (!std::isfinite(a[i]) || !std::isfinite(value))
+                continue;
+            ++sums.count;
+            sums.xx += double(a[i]) * a[i];
+            sums.nodeEe += (value - a[i]) * (value - a[i]);
+        }
 }
 
 } // namespace qs

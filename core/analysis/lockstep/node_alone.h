@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/pairs/pair_plan.h"
+#include "core/analysis/agreement/padded_positions.h"
 #include "core/engine/run/execution.h"
 
 #include <vector>
@@ -13,8 +13,9 @@ namespace qs {
 std::vector<ValueId> nodeAloneInputs(const ComparePair& pair, const PairPlan& plan);
 
 /// Runs the quantized node that makes the pair's value on the float model's inputs, each passed through its own input
-/// quantizer, before its own output quantizer, and adds the error against x.
+/// quantizer, before its own output quantizer, and adds the error against x; of elements of these runs alone, where
+/// they are given.
 void measureNodeAlone(const ComparePair& pair, const PairPlan& plan, const Execution& f, const Tensor& x,
-    BufferPool& pool, PairSums& sums);
+    BufferPool& pool, const std::optional<ElementRuns>& runs, PairSums& sums);
 
 } // namespace qs

@@ -42,6 +42,8 @@ Totals addUp(const Measured& m, size_t pair)
         t.sampleDb.push_back(powerRatioDb(one.xx, one.ee));
         ++samples;
     }
+    if (std::isnan(t.sums.ee)) // whole numbers that differ: the difference is no noise
+        t.sums = {};
     if (samples)
         t.scaleSquare /= static_cast<double>(samples);
     return t;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/tasks/token_inputs.h"
 
+#include "core/analysis/tasks/position_paths.h"
 #include "core/base/text/lower_case.h"
 #include "core/base/text/name_words.h"
 #include "core/data/implied_inputs.h"
@@ -12,57 +13,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace qs {
 
 namespace {
 
 bool has(const std::string& name, std::string_view part) { return name.find(part) != std::string::npos; }
-
-/// Inputs of a node that keep their places in its result; a product keeps those of its first factor.
-size_t placedInputs(const Node& node)
-{
-    constexpr std::array<std::string_view, 18> kNone { "Shape", "Size", "ConstantOfShape", "Range", "RandomNormal",
-        "RandomUniform", "NonZero", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And", "Or",
-        "IsNaN", "IsInf", "Trilu" };
-    constexpr std::array<std::string_view, 11> kAll { "Add", "Sub", "Mul", "Div", "Pow", "Where", "Concat", "Sum",
-        "Max", "Min", "Mean" };
-    constexpr std::array<std::string_view, 4> kTwo { "Gather", "SkipLayerNormalization",
-        "SkipSimplifiedLayerNormalization", "GatherBlockQuantized" };
-    if (std::ranges::find(kNone, node.opType) != kNone.end())
-        return 0;
-    if (std::ranges::find(kAll, node.opType) != kAll.end())
-        return node.inputs.size();
-    return std::min<size_t>(node.inputs.size(), std::ranges::find(kTwo, node.opType) != kTwo.end() ? 2 : 1);
-}
-
-/// Inputs of the graph from which each position of the output is made through what keeps positions apart: not those
-/// that other positions look up alone, as keys and values of attention, nor what only tells masks and sizes.
-std::set<ValueId> inputsByPosition(const Plan& plan, ValueId output)
-{
-    const Graph& graph = plan.graph();
-    std::set<ValueId> seen { output }, found;
-    std::vector<ValueId> left { output };
-    while (!left.empty()) {
-        const ValueId value = left.back();
-        left.pop_back();
-        const NodeId maker = graph.value(value).producer;
-        if (!maker.valid()) {
-            if (std::ranges::find(graph.inputs(), value) != graph.inputs().end())
-                found.insert(value);
-            continue;
-        }
-        const Node& node = graph.node(maker);
-        size_t end = placedInputs(node), begin = 0;
-        // A table on the left of a product, as a stored weight, has no positions.
-        if (end == 1 && node.inputs.size() > 1 && node.inputs[0].valid() && plan.constant(node.inputs[0]))
-            end = ++begin + 1;
-        for (size_t i = begin; i < std::min(end, node.inputs.size()); ++i)
-            if (node.inputs[i].valid() && !plan.constant(node.inputs[i]) && seen.insert(node.inputs[i]).second)
-                left.push_back(node.inputs[i]);
-    }
-    return found;
-}
 
 /// Words of a name that tell whose tokens or mask it is.
 std::vector<std::string> ownWords(const std::string& name)

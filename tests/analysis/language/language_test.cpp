@@ -6,6 +6,7 @@
 #include "tests/analysis/comparing.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -32,6 +33,83 @@ Prepared tokenModel(const char* ids = "input_ids", const char* mask = "attention
         .finish();
 }
 
+/// Words, something of each, scores; where the words are rounded to steps, everything is off.
+Prepared paddedModel(const QString& form, bool rounded)
+{
+    constexpr int64_t kWidth = 4;
+    const Shape text = form == "open sizes" ? Shape { -1, -1 } : Shape { 1, kPositions };
+    SmallModel m("padded");
+    m.input("input_ids", text, DType::Int64).input("attention_mask", text, DType::Int64);
+    std::vector<float> table(size_t(kWords * kWidth)), head(size_t(kWidth * kWords));
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    for (auto* values : { &table, &head })
+        for (float& v : *values)
+            v = normal(random);
+    for (size_t i = 0; i < size_t(kWidth); ++i) // the word that is nowhere but in padding is far out
+        table[(kWords - 1) * size_t(kWidth) + i] = 20 + float(i);
+    m.constant("table", Tensor::of<float>({ kWords, kWidth }, table));
+    m.node("Gather", { "table", "input_ids" }, { "words" });
+    if (rounded)
+        m.qdq<uint8_t>("words", "rounded", 0.2f, 128);
+    std::string last = rounded ? "rounded" : "words";
+    const auto reshape = [&](const std::string& to, const std::vector<int64_t>& shape) {
+        m.constant(to + "_shape", Tensor::of<int64_t>({ int64_t(shape.size()) }, shape));
+        m.node("Reshape", { last, to + "_shape" }, { to });
+        last = to;
+    };
+    if (form == "heads")
+        reshape("split", { 0, 0, 2, 2 });
+    if (form == "rows of all samples")
+        reshape("flat", { -1, kWidth });
+    if (form == "heads") {
+        m.node("Transpose", { last }, { "turned" }, { { "perm", std::vector<int64_t> { 0, 2, 1, 3 } } });
+        last = "turned";
+    }
+    m.node("Neg", { last }, { "hidden" });
+    last = "hidden";
+    if (form == "heads") {
+        m.node("Transpose", { last }, { "back" }, { { "perm", std::vector<int64_t> { 0, 2, 1, 3 } } });
+        last = "back";
+    }
+    if (form == "heads" || form == "rows of all samples")
+        reshape("joined", { 1, kPositions, kWidth });
+    m.constant("head", Tensor::of<float>({ kWidth, kWords }, head));
+    return m.node("MatMul", { last, "head" }, { "logits" }).output("logits").finish();
+}
+
+constexpr std::array<int64_t, size_t(kPrompts)> kLengths { 5, 3, 1 };
+
+/// Padded on the right, by a word.
+class PaddedPrompts final : public DataSource {
+public:
+    explicit PaddedPrompts(int64_t filler)
+        : m_filler(filler)
+    {
+        m_samples = m_feeds = size_t(kPrompts);
+    }
+    Result<Feed> feed(size_t index) const override
+    {
+        std::vector<int64_t> ids, mask;
+        for (int64_t p = 0; p < kPositions; ++p) {
+            mask.push_back(p < kLengths[index]);
+            ids.push_back(mask.back() ? (p + int64_t(index)) % (kWords - 1) : m_filler);
+        }
+        const Shape shape { 1, kPositions };
+        return Feed { { Tensor::of<int64_t>(shape, ids), Tensor::of<int64_t>(shape, mask) }, index, 1 };
+    }
+
+private:
+    int64_t m_filler;
+};
+
+Comparison comparedOver(const Prepared& f, const Prepared& q, const DataSource& data)
+{
+    CompareOptions options;
+    options.nodeAlone = true;
+    return compareModels(pairOf(f, q), data, options, {}).value();
+}
+
 double logProbability(const float* row, int64_t of)
 {
     double sum = 0;
@@ -50,6 +128,10 @@ private slots:
     void textOfADecoder_data();
     void textOfADecoder();
     void promptsOfAFeed();
+    void paddingCountsInNoNumber_data();
+    void paddingCountsInNoNumber();
+    void wholeNumbersAreEqualOrNot_data();
+    void wholeNumbersAreEqualOrNot();
     void numbersAgainstNaive_data();
     void numbersAgainstNaive();
     void worstGuess();
@@ -166,6 +248,67 @@ void LanguageTests::promptsOfAFeed()
     QVERIFY(prompts[1].hasNext(0) && !prompts[1].hasNext(1) && !prompts[0].hasNext(2));
     QVERIFY(promptTokens({ 0, 1 }, feed, 2, 3, 5).empty()); // an id is no word
     QVERIFY(promptTokens({ 0, 1 }, feed, 2, 4, 6).empty());
+}
+
+void LanguageTests::paddingCountsInNoNumber_data()
+{
+    QTest::addColumn<QString>("form");
+    for (const char* form : { "fixed sizes", "open sizes", "heads", "rows of all samples" })
+        QTest::newRow(form) << QString(form);
+}
+
+/// Whatever stands in the padding, and if nothing did.
+void LanguageTests::paddingCountsInNoNumber()
+{
+    QFETCH(const QString, form);
+    const Prepared f = paddedModel(form, false), q = paddedModel(form, true);
+    const Comparison one = comparedOver(f, q, PaddedPrompts(0)), other = comparedOver(f, q, PaddedPrompts(kWords - 1));
+    size_t real = 0;
+    for (const int64_t length : kLengths)
+        real += size_t(length);
+    QCOMPARE(one.outputs[0].similarity.elements, uint64_t(real * size_t(kWords)));
+    QVERIFY(one.outputs[0].similarity.sqnrDb);
+    QCOMPARE(one.outputs[0].similarity.sqnrDb, other.outputs[0].similarity.sqnrDb);
+    QCOMPARE(one.outputs[0].sampleSqnrDb, other.outputs[0].sampleSqnrDb);
+    QCOMPARE(one.outputs[0].similarity.maxAbsError, other.outputs[0].similarity.maxAbsError);
+    for (const char* name : { "words", "hidden", "logits" }) {
+        const ActivationRow &a = rowOf(one, name), &b = rowOf(other, name);
+        QCOMPARE(a.accumulated.elements, uint64_t(real * size_t(name == std::string("logits") ? kWords : 4)));
+        QVERIFY2(a.accumulated.sqnrDb && a.accumulated.sqnrDb == b.accumulated.sqnrDb, name);
+        QVERIFY2(
+            a.observedRange == b.observedRange && a.floatRange == b.floatRange && a.usedCodes == b.usedCodes, name);
+        QVERIFY2(a.noise.rounding == b.noise.rounding && a.clippedFraction == b.clippedFraction, name);
+        QVERIFY2(a.localSqnrDb == b.localSqnrDb && a.nodeSqnrDb == b.nodeSqnrDb, name);
+        QCOMPARE(a.quantHistogram.total(), b.quantHistogram.total());
+    }
+}
+
+void LanguageTests::wholeNumbersAreEqualOrNot_data()
+{
+    QTest::addColumn<int>("step");
+    QTest::addColumn<bool>("exact");
+    QTest::newRow("equal") << 1 << true;
+    QTest::newRow("other ones") << 2 << false;
+}
+
+/// They say which elements are meant: what they differ by is no noise.
+void LanguageTests::wholeNumbersAreEqualOrNot()
+{
+    QFETCH(const int, step);
+    QFETCH(const bool, exact);
+    const auto model = [](int64_t by) {
+        SmallModel m("whole");
+        m.input("x", { 1, 3 }, DType::Int64).constant("by", Tensor::scalar<int64_t>(by));
+        m.constant("table", Tensor::of<float>({ 8, 1 }, { 0, 1, 2, 3, 4, 5, 6, 7 }));
+        m.node("Add", { "x", "by" }, { "next" }).node("Gather", { "table", "next" }, { "y" });
+        return m.output("y").finish();
+    };
+    const FixedData data({ Tensor::of<int64_t>({ 1, 3 }, { 0, 4, 2 }), Tensor::of<int64_t>({ 1, 3 }, { 5, 4, 1 }) });
+    const Comparison c = compared(model(1), model(step), data);
+    const ActivationRow &x = rowOf(c, "x"), &next = rowOf(c, "next");
+    QVERIFY(x.accumulated.exact && x.accumulated.rmse == Number(0.0));
+    QCOMPARE(next.accumulated.exact, exact);
+    QVERIFY(!next.accumulated.sqnrDb && next.accumulated.rmse.has_value() == exact);
 }
 
 void LanguageTests::numbersAgainstNaive_data()

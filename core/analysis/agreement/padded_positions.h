@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/pair_plan.h"
+#include "core/data/data_source.h"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+/// Elements [first, second) of a tensor.
+using ElementRuns = std::vector<std::pair<size_t, size_t>>;
+
+/// The text whose positions a language model scores, and what of the float model holds a position of it at a time.
+struct TextPositions {
+    TokenInputs tokens;
+    Dims idsDims;
+    std::set<ValueId> values; ///< made of the text's positions, place by place
+    std::set<ValueId> caches; ///< outputs that remember all positions, those of a past included
+};
+/// Nothing where no output scores a vocabulary by position, or no mask tells of padding.
+std::optional<TextPositions> textPositions(const Plan& floatPlan, const std::vector<OutputPair>& outputs);
+
+/// Which positions of one feed are padding: they count in no number. Of tensors whose axis of positions is not certain
+/// all elements count.
+class PaddedPositions {
+public:
+    /// Nothing where no position is padding.
+    static std::optional<PaddedPositions> of(const Plan& floatPlan, const TextPositions& text, const Feed& feed);
+
+    /// The elements of sample `sample` that count, from the sample's first one; nothing where all do. `value` is the
+    /// float model's, of this shape, in plain order.
+    std::optional<ElementRuns> counted(ValueId value, const Shape& shape, size_t sample) const;
+    /// The same of all samples, from the tensor's first element.
+    std::optional<ElementRuns> countedOfAll(ValueId value, const Shape& shape) const;
+
+private:
+    struct Place {
+        size_t outer = 1, positions = 1, inner = 1; ///< of one sample
+        size_t first = 0; ///< of the mask's row: the first of these positions
+    };
+    PaddedPositions(const Plan& floatPlan, const TextPositions& text, size_t samples)
+        : m_plan(&floatPlan)
+        , m_text(&text)
+        , m_samples(samples)
+    {
+    }
+    std::optional<Place> placeOf(ValueId value, const Shape& shape) const;
+    std::optional<size_t> axisOf(ValueId value, const Shape& shape, size_t positions, bool cache) const;
+
+    const Plan* m_plan;
+    const TextPositions* m_text;
+    size_t m_samples = 1, m_positions = 0, m_width = 0; ///< of the tokens, of the mask
+    std::vector<uint8_t> m_counts; ///< [sample * width + position]
+};
+
+} // namespace qs
