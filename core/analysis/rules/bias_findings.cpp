@@ -436,13 +436,20 @@ Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
         f.severity = Severity::Error;
     f.rank = fault.meant ? 0 : fault.share;
     const bool narrow = !fault.wrong && fault.narrow;
-    f.cause = fault.cut ? "cut" : fault.wrong ? "wrong" : narrow ? "narrow" : "own_scale";
+    const bool lost = fault.wrong && isAllZeros(row);
+    // Its scale is right, nothing is cut, and it is off by more than rounding makes: its codes are of another bias.
+    const bool other = fault.wrong && !fault.cut && !lost && fault.scale && !fault.mismatched
+        && fault.scale->distance() <= kBiasRatio && dtypeBits(row.params.dtype) >= kSumBits
+        && row.clippedFraction.value_or(0) == 0 && row.similarity.rmse.value_or(0) > std::ranges::max(row.params.scale);
+    f.cause = fault.cut ? "cut" : other ? "other" : fault.wrong ? "wrong" : narrow ? "narrow" : "own_scale";
     if (narrow)
         f.severity = Severity::Note;
-    const bool lost = fault.wrong && isAllZeros(row);
     if (lost) {
         f.title = "The bias of " + row.node + " is lost";
         f.remedy = "Quantize the bias anew from the float model's, and find out what lost it.";
+    } else if (other) {
+        f.title = "The bias of " + row.node + " has other values";
+        f.remedy = "Quantize the float model anew, or find out who changed the bias: scale and type are right.";
     } else if (fault.cut)
         f.title = "The bias of " + row.node + " is clipped";
     else if (narrow)
@@ -459,6 +466,8 @@ Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
             percentText(distance));
     if (row.clippedFraction.value_or(0) > 0 && !narrow)
         f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
+    if (other)
+        f.summary += " Its scale is input scale x weight scale: its codes are those of another bias.";
     if (fault.cut && fault.cutBits > 0)
         f.summary += cutText(row, fault.cutBits);
     if (fault.wrong && dtypeBits(row.params.dtype) < kSumBits)

@@ -62,6 +62,7 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::ExtremeConstant, "mask", "Masks take the ranges of {0} tensors",
         "Let each range end where values below count for nothing in Softmax." },
     { Rule::WrongBiasScale, "wrong", "{0} biases are wrong", "" },
+    { Rule::WrongBiasScale, "other", "{0} biases have other values", "" },
     { Rule::WrongBiasScale, "cut", "{0} biases are clipped", "" },
     { Rule::WrongBiasScale, "shared", "{0} biases are stored in another node's scale", "" },
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },

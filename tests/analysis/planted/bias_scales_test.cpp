@@ -48,6 +48,7 @@ struct Change {
     bool perChannel = true;
     bool narrow = false; ///< biases are small enough for int8
     bool fine = false; ///< the activation has 16 bits, and the bias steps below float32's
+    float moved = 0; ///< what is added to the second bias in codes
 };
 
 /// x -> Neg -> a -> Gemm -> p, and a -> Gemm -> q; each with a bias.
@@ -65,8 +66,9 @@ Prepared biased(bool codes, const Change& change = {})
         const std::string tail = second ? "2" : "1";
         const std::vector<float> w = uniform(size_t(kWidth * kWidth), second ? 6 : 5);
         const float most = change.narrow ? 0.003f : change.fine ? 8.f : 1.f;
-        const std::vector<float> b = uniform(size_t(kWidth), second ? 8 : 7, -most, most);
+        std::vector<float> b = uniform(size_t(kWidth), second ? 8 : 7, -most, most);
         if (codes) {
+            std::ranges::for_each(b, [&](float& v) { v += second ? change.moved : 0; });
             const std::vector<float> scales = scalesOf(w, change.perChannel);
             std::vector<double> products;
             std::vector<float> stored;
@@ -143,6 +145,31 @@ const Finding* severeOf(const Comparison& c, Rule rule)
 class BiasScaleTests : public QObject {
     Q_OBJECT
 private slots:
+    void otherValues_data()
+    {
+        QTest::addColumn<float>("moved");
+        QTest::addColumn<float>("scale");
+        QTest::addColumn<QString>("cause"); // empty: nothing is told
+        QTest::newRow("healthy") << 0.f << 1.f << "";
+        QTest::newRow("in the right scale") << 3.f << 1.f << "other";
+        QTest::newRow("in another scale") << 3.f << 2.f << "wrong";
+    }
+    /// Codes of another bias in the right scale: storing it in that scale would mend nothing.
+    void otherValues()
+    {
+        QFETCH(float, moved);
+        QFETCH(float, scale);
+        QFETCH(QString, cause);
+        const Change change { .second = scale, .moved = moved };
+        const Comparison c = compared(biased(false, change), biased(true, change), evenData());
+        const Finding* f = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2(bool(f) == !cause.isEmpty(), qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QCOMPARE(f->cause, cause.toStdString());
+        QCOMPARE(f->remedy.find("scale and type are right") != std::string::npos, cause == "other");
+    }
+
     /// A factor between bias scales and input x weight scale, the same everywhere, tells of the activation's scale,
     /// where its data do, too.
     void movedScale_data()
