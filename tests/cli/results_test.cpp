@@ -142,7 +142,7 @@ void ResultsTests::compareJsonKeys()
                 "local_sqnr_db", "qdq_sqnr_db", "node_sqnr_db", "increase_db", "ideal_sqnr_db", "rmse", "max_abs_error",
                 "mean_error", "cosine", "noise", "clipped_fraction", "range", "observed_range", "implementation" });
         VERIFY_KEYS(a["match"], { "method", "confidence" });
-        VERIFY_KEYS(a["noise"], { "rounding", "clipping", "weights", "inherited" });
+        VERIFY_KEYS(a["noise"], { "rounding", "clipping", "inherited", "weights", "kernel", "inputs" });
         QVERIFY(a["scale"].is_array() && a["zero_point"].is_array() && a["range"].is_array()
             && a["observed_range"].is_array());
         QVERIFY(a["implementation"].is_null() && a["node_sqnr_db"].is_null());
@@ -175,9 +175,11 @@ void ResultsTests::compareNumbers()
     for (const json& a : c["activations"]) {
         const double mse = std::pow(a["rmse"].get<double>(), 2);
         const json& n = a["noise"];
-        const double sum = n["rounding"].get<double>() + n["clipping"].get<double>()
-            + (n["weights"].is_null() ? 0.0 : n["weights"].get<double>()) + n["inherited"].get<double>();
+        const auto part = [&](const char* key) { return n[key].is_null() ? 0.0 : n[key].get<double>(); };
+        const double sum = part("rounding") + part("clipping") + part("inherited");
         QVERIFY2(std::fabs(sum - mse) <= 1e-9 * mse + 1e-18, a["name"].get<std::string>().c_str());
+        const double made = part("weights") + part("kernel") + part("inputs");
+        QVERIFY2(std::fabs(made - part("inherited")) <= 1e-9 * mse + 1e-18, a["name"].get<std::string>().c_str());
     }
     for (const json& f : c["findings"])
         QVERIFY2(f["severity"] != "error", f.dump().c_str());

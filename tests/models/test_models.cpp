@@ -263,7 +263,7 @@ private slots:
         const QModelIndex cell = model.index(0, split);
         QVERIFY(cell.data(SortRole).isValid());
         QCOMPARE(cell.data(CopyRole).toString(), cell.data().toString());
-        QVERIFY(cell.data(CopyRole).toString().contains(QStringLiteral("inherit")));
+        QVERIFY(cell.data(CopyRole).toString().contains(QStringLiteral("inputs")));
     }
 
     void everyMetricHasAColumn()

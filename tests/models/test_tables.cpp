@@ -199,7 +199,7 @@ private slots:
         const QString text = tableText(model, { 0, 1 }, { noise, model.columnOf(Metric::Clipped) }, TableFormat::Tsv);
         const QStringList lines = text.split(u'\n');
         QCOMPARE(lines[0],
-            QStringLiteral("noise clipping\tnoise rounding\tnoise weights\tnoise kernel\tnoise inherited\tclipped"));
+            QStringLiteral("noise clipping\tnoise rounding\tnoise weights\tnoise kernel\tnoise inputs\tclipped"));
         QCOMPARE(lines[1], QStringLiteral("0.25\t0.5\t0\t\t0.25\t"));
         QVERIFY2(lines[2].startsWith(QStringLiteral("\t\t\t\t\t")), qPrintable(lines[2]));
         QVERIFY(tableText(model, { 0 }, { noise }, TableFormat::Markdown).contains(QStringLiteral("| noise |")));

@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
+
 using namespace qs;
 
 class FindingTextTest : public QObject {
@@ -224,6 +226,35 @@ private slots:
         const auto json = nlohmann::json::parse(compareJson(s, {}));
         QCOMPARE(json["activations"][0]["noise"]["kernel"].get<double>(), *row.noise.kernel);
         QVERIFY(compareHtml(s, {}).find("kernel 75.0 %") != std::string::npos);
+    }
+
+    void inheritedIsAllOfIt_data()
+    {
+        QTest::addColumn<std::optional<double>>("inputs");
+        QTest::addColumn<std::optional<double>>("weights");
+        QTest::addColumn<std::optional<double>>("kernel");
+        const std::optional<double> none;
+        QTest::newRow("inputs alone") << std::optional(4.0) << std::optional(0.0) << none;
+        QTest::newRow("weights made a part") << std::optional(1.0) << std::optional(3.0) << none;
+        QTest::newRow("kernel made a part") << std::optional(1.0) << std::optional(2.0) << std::optional(1.0);
+        QTest::newRow("not told apart") << none << none << none;
+    }
+    /// rounding + clipping + inherited = rmse²; weights, kernel and inputs are the parts of what was inherited.
+    void inheritedIsAllOfIt()
+    {
+        QFETCH(std::optional<double>, inputs);
+        QFETCH(std::optional<double>, weights);
+        QFETCH(std::optional<double>, kernel);
+        Snapshot s = *fake::comparison({});
+        ActivationRow& row = s.comparison->activations.front();
+        row.noise = { 1.5, 3.5, inputs, weights, kernel };
+        row.accumulated.rmse = 3;
+        const auto noise = nlohmann::json::parse(compareJson(s, {}))["activations"][0]["noise"];
+        QCOMPARE(noise["inherited"].get<double>(), 4.0);
+        QCOMPARE(noise["inputs"].is_null(), !inputs);
+        if (inputs)
+            QCOMPARE(noise["inputs"].get<double>(), *inputs);
+        QVERIFY(compareCsv(s).find("noise.inherited") != std::string::npos);
     }
 };
 

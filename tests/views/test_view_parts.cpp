@@ -412,7 +412,7 @@ void TestViewParts::noiseBarsShowKernels()
         bar.setNoise({ 0.05, 0.05, 0.09, 0.01, 0.8 }, 20, QStringLiteral("measured"));
         QCOMPARE(bar.textFor(bar.fontMetrics().horizontalAdvance(brief)), brief);
         bar.setNoise({ 0, -0.001, 1.001, 0 }, 20, QStringLiteral("measured")); // nearly nothing taken back
-        QVERIFY2(bar.text().endsWith(QStringLiteral("inherited 100 %")), qPrintable(bar.text()));
+        QVERIFY2(bar.text().endsWith(QStringLiteral("inputs 100 %")), qPrintable(bar.text()));
         QVERIFY2(!bar.text().contains(QStringLiteral("cancel")), qPrintable(bar.text()));
         bar.setNoise({ 0, -0.102, 1.102, 0 }, 20, QStringLiteral("measured"));
         QVERIFY2(bar.text().contains(QStringLiteral("parts cancel")), qPrintable(bar.text()));

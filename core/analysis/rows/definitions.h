@@ -40,11 +40,11 @@ inline constexpr Definition kIdeal { "ideal_sqnr_db", "signal power over s²/12"
     "Signal power over scale²/12, the noise of uniform rounding. A reference line, not a bound. Of float8 and float4, "
     "whose steps grow with the values: what their digits allow, 32.5 dB for three (e4m3), 26.5 for two, 20.5 for one.",
     "10·log10(signal power / (scale² / 12))" };
-inline constexpr Definition kNoise { "noise", "clipping, rounding, weights, kernel, inherited",
+inline constexpr Definition kNoise { "noise", "clipping, rounding, weights, kernel, inputs",
     "The squared error split by origin: clipping (values beyond the range), rounding (inside the range), weights (made "
     "here by the node's own quantized weights, estimated), kernel (made here by integer arithmetic: sums that "
     "saturate, "
-    "other rounding) and inherited (it came in with the inputs). They add up to the squared error; a part can be "
+    "other rounding) and inputs (it came in with them). They add up to the squared error; a part can be "
     "negative or exceed the whole where parts cancel." };
 inline constexpr Definition kClipped { "clipped_fraction",
     "share of the quantized model's own elements beyond the range",

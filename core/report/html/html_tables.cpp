@@ -25,7 +25,7 @@ std::string noiseCell(const ActivationRow& row)
         sum += std::max(part.value_or(0), 0.0);
     const std::string tip = "clipping " + text::percent(noise.clipping) + ", rounding " + text::percent(noise.rounding)
         + ", weights " + text::percent(noise.weights)
-        + (noise.kernel ? ", kernel " + text::percent(noise.kernel) : std::string()) + ", inherited "
+        + (noise.kernel ? ", kernel " + text::percent(noise.kernel) : std::string()) + ", inputs "
         + text::percent(noise.inherited) + (text::cancels(noise) ? " (parts cancel)" : "");
     std::string out = "<td data-key=\"" + fmt::format("{}", noise.clipping.value_or(0))
         + "\"><div class=\"split\" title=\"" + escaped(tip) + "\">";

@@ -108,7 +108,26 @@ Json outputs(const Comparison& c)
     return list;
 }
 
-Json activation(const ActivationRow& a)
+/// What was inherited by its definition, (y - x)·(a(p) - x): what the node's weights and its kernel made with what came
+/// in with the inputs. Where it is not told how much of it these are, what rounding and clipping leave.
+Number inheritedWhole(const ActivationRow& a)
+{
+    const NoiseSplit& noise = a.noise;
+    if (noise.inherited)
+        return *noise.inherited + noise.weights.value_or(0) + noise.kernel.value_or(0);
+    if (!noise.rounding || !noise.clipping || !a.accumulated.rmse)
+        return {};
+    return *a.accumulated.rmse * *a.accumulated.rmse - *noise.rounding - *noise.clipping;
+}
+
+Json noiseJson(const ActivationRow& a)
+{
+    return { { "rounding", jsonNumber(a.noise.rounding) }, { "clipping", jsonNumber(a.noise.clipping) },
+        { "inherited", jsonNumber(inheritedWhole(a)) }, { "weights", jsonNumber(a.noise.weights) },
+        { "kernel", jsonNumber(a.noise.kernel) }, { "inputs", jsonNumber(a.noise.inherited) } };
+}
+
+Json activation(const ActivationRow& a, DType floatType)
 {
     Json row
         = { { "name", a.name }, { "quantized_name", a.quantizedName }, { "node", a.node }, { "op_type", a.opType } };
@@ -118,7 +137,8 @@ Json activation(const ActivationRow& a)
         row["equalized"] = true;
     row["match"] = { { "method", std::string(matchMethodName(a.method)) }, { "confidence", a.confidence } };
     const bool quantized = !a.params.scale.empty() || a.dynamic;
-    row["dtype"] = quantized ? std::string(dtypeName(a.params.dtype)) : "float32";
+    const DType wholeType = isInteger(floatType) || floatType == DType::Bool ? floatType : DType::Float32;
+    row["dtype"] = std::string(dtypeName(quantized ? a.params.dtype : wholeType));
     addParams(row, a.params);
     row["dynamic"] = a.dynamic;
     row["sqnr_db"] = jsonNumber(a.accumulated.sqnrDb);
@@ -130,9 +150,7 @@ Json activation(const ActivationRow& a)
     row["growth_db"] = jsonNumber(growthDb(a));
     row["ideal_sqnr_db"] = jsonNumber(a.idealSqnrDb);
     addSimilarity(row, a.accumulated);
-    row["noise"] = { { "rounding", jsonNumber(a.noise.rounding) }, { "clipping", jsonNumber(a.noise.clipping) },
-        { "weights", jsonNumber(a.noise.weights) }, { "inherited", jsonNumber(a.noise.inherited) },
-        { "kernel", jsonNumber(a.noise.kernel) } };
+    row["noise"] = noiseJson(a);
     row["clipped_fraction"] = jsonNumber(a.clippedFraction);
     row["float_clipped_fraction"] = jsonNumber(a.floatClippedFraction);
     row["range"] = quantized ? pair(a.range) : Json::array();
@@ -391,7 +409,10 @@ Json document(const Snapshot& s, const ReportInfo& info)
     json["network"] = c.network ? networkJson(*c.network, s.floatModel->graph()) : Json(nullptr);
     json["sample_details"] = sampleDetails(c, *s.classNames);
     addSamplesJson(c, json);
-    json["activations"] = rows(c.activations, activation);
+    json["activations"] = rows(c.activations, [&](const ActivationRow& a) {
+        const bool known = a.floatValue.valid();
+        return activation(a, known ? s.floatModel->plan->facts().of(a.floatValue).dtype : DType::Undefined);
+    });
     if (s.floatModel->bodies && !s.floatModel->bodies->values.empty())
         json["iterations"] = rows(iterationRows(s), iteration);
     json["weights"] = rows(c.weights, weight);

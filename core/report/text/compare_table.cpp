@@ -277,7 +277,7 @@ std::string activationsTable(const Comparison& c, bool verbose)
     const bool kernel = std::ranges::any_of(c.activations, [](const ActivationRow& a) { return bool(a.noise.kernel); });
     std::vector<TextTable::Column> columns { { "tensor", Align::Left, verbose ? 0 : kNameWidth },
         { "op", Align::Left, 24 }, { "accumulated" }, { "ideal" }, { "added" }, { "increase" }, { "rounding" },
-        { "clipping" }, { "weights" }, { "inherited" }, { "clipped" }, { "match", Align::Left } };
+        { "clipping" }, { "weights" }, { "inputs" }, { "clipped" }, { "match", Align::Left } };
     if (kernel)
         columns.insert(columns.end() - 3, { "kernel" });
     if (alone)
@@ -397,7 +397,8 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + weightsTable(c, info.verbose);
     out += matchingText(s, info.verbose);
     out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, "
-           "weights, inherited = shares of the noise\nclipped = of the quantized model's own values\n";
+           "weights, inputs = shares of the noise; inputs = what came in with them\nclipped = of the quantized model's "
+           "own values\n";
     out += "load " + text::milliseconds(s.timing.loadMs) + ", match " + text::milliseconds(s.timing.matchMs) + ", run "
         + text::milliseconds(s.timing.runMs) + ", peak memory " + text::bytes(info.peakMemoryBytes) + "\n";
     return out;

@@ -25,6 +25,8 @@ def test_rows_are_those_of_the_json(result):
     row, given = result.activations[-1], result.json["activations"][-1]
     assert row.sqnr_db == given["sqnr_db"] and row.match.method == given["match"]["method"]
     assert row.noise.rounding == given["noise"]["rounding"]
+    parts = (row.noise.rounding, row.noise.clipping, row.noise.inherited)
+    assert abs(sum(parts) - row.rmse**2) <= 0.01 * row.rmse**2
     for key in given:  # nothing is lost
         assert hasattr(row, key) or key in row.extra
     assert {w.name for w in result.weights} == {"W", "B", "G", "H"}

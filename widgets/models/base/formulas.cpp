@@ -63,7 +63,7 @@ QString noiseText(const std::optional<NoiseShares>& shares)
         ? tr("parts cancel: ")
         : QString();
     return cancelling
-        + tr("clip %1, round %2, weights %3, %4inherit %5")
+        + tr("clip %1, round %2, weights %3, %4inputs %5")
               .arg(wholePercent(shares->clipping), wholePercent(shares->rounding), wholePercent(shares->weights),
                   shares->kernel ? tr("kernel %1, ").arg(wholePercent(*shares->kernel)) : QString(),
                   wholePercent(shares->inherited));
@@ -79,7 +79,7 @@ QString noiseFormula(const ActivationRow& row)
         ? tr("+ integer kernel %1 (%2)\n").arg(numberText(row.noise.kernel), wholePercent(*shares->kernel))
         : QString();
     return tr("Mean squared error %1 =\nclipping %2 (%3)\n+ rounding %4 (%5)\n+ own weights %6 (%7), estimated\n%10+ "
-              "inherited %8 (%9)\nParts that cancel can be "
+              "inputs %8 (%9)\nParts that cancel can be "
               "negative or exceed 100 %.")
         .arg(numberText(total), numberText(row.noise.clipping), wholePercent(shares->clipping),
             numberText(row.noise.rounding), wholePercent(shares->rounding), numberText(row.noise.weights),

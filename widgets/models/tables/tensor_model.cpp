@@ -135,10 +135,11 @@ TensorModel::Columns TensorModel::qualityColumns() const
             metricCell(Metric::NodeAlone) },
         { { tr("noise"),
               tr("Where the squared error comes from: clipping, rounding, the node's own quantized weights "
-                 "(estimated), integer kernels (sums that saturate, for one), inherited from before. Sorted by the "
+                 "(estimated), integer kernels (sums that saturate, for one), and what came in with the inputs. "
+                 "Sorted by the "
                  "share of clipping."),
               QStringLiteral("noisenoi"), Split, kDown, true, {}, false, nullptr, false,
-              { tr("clipping"), tr("rounding"), tr("weights"), tr("kernel"), tr("inherited") } },
+              { tr("clipping"), tr("rounding"), tr("weights"), tr("kernel"), tr("inputs") } },
             cell<R>(
                 noiseText, [](const auto& shares) { return shares ? Number(shares->clipping) : Number(); },
                 noiseShares),

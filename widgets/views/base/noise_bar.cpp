@@ -27,7 +27,7 @@ std::array<Part, kNoiseParts> partsOf(const NoiseSplit& split, bool kernelWithin
 {
     return { { { NoiseBar::tr("clipping"), split.clipping }, { NoiseBar::tr("rounding"), split.rounding },
         { NoiseBar::tr("weights"), split.weights }, { NoiseBar::tr("kernel"), split.kernel, true },
-        { kernelWithin ? NoiseBar::tr("kernel and inherited") : NoiseBar::tr("inherited"), split.inherited } } };
+        { kernelWithin ? NoiseBar::tr("kernel and inputs") : NoiseBar::tr("inputs"), split.inherited } } };
 }
 
 double totalOf(const NoiseSplit& split)

@@ -26,7 +26,7 @@ QString noiseLegend(const Theme& theme, bool kernel)
         coloured(TablePanel::tr("rounding"), theme.rounding), coloured(TablePanel::tr("weights"), theme.weights) };
     if (kernel)
         parts << coloured(TablePanel::tr("kernel"), theme.kernel);
-    parts << coloured(TablePanel::tr("inherited"), theme.inherited);
+    parts << coloured(TablePanel::tr("inputs"), theme.inherited);
     return TablePanel::tr("dB: higher is better, of the increase lower · noise: %1").arg(parts.join(u' '));
 }
 

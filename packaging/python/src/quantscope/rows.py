@@ -47,13 +47,15 @@ class Match(Row):
 
 @dataclass
 class Noise(Row):
-    """Mean squared error by where it is made; the parts sum to rmse²."""
+    """Mean squared error by where it is made: `rounding`, `clipping` and `inherited` sum to rmse². `weights`, `kernel`
+    and `inputs` are the parts of `inherited`; None counts as 0."""
 
     rounding: Optional[float] = None
     clipping: Optional[float] = None
-    weights: Optional[float] = None
     inherited: Optional[float] = None
+    weights: Optional[float] = None
     kernel: Optional[float] = None
+    inputs: Optional[float] = None
 
 
 @dataclass
