@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/rows/output_row.h"
 #include "tests/analysis/comparing.h"
 #include "tests/support/tensors.h"
@@ -147,6 +148,57 @@ private slots:
         const Prepared q = nodeOnCodes(type.toStdString(), { { "to", int64_t(2) } });
         const Comparison c = compared(negatedOnce(), q, normalData());
         QVERIFY2((findingOf(c, Rule::RuntimeRejects) != nullptr) == told, qPrintable(rulesOf(c)));
+    }
+
+    void refusedFiles_data()
+    {
+        QTest::addColumn<int>("opset");
+        QTest::addColumn<bool>("halfValues");
+        QTest::addColumn<bool>("halfScales");
+        QTest::addColumn<bool>("axis");
+        QTest::addColumn<int>("needed"); ///< opset; 0: nothing is told
+        QTest::newRow("float32 scales") << 17 << false << false << false << 0;
+        QTest::newRow("float16 scales") << 17 << true << true << false << 19;
+        QTest::newRow("float16 scales, new opset") << 19 << true << true << false << 0;
+        QTest::newRow("float32 scales of float16 values") << 21 << true << false << false << 23;
+        QTest::newRow("the same, new opset") << 23 << true << false << false << 0;
+        QTest::newRow("an axis") << 13 << false << false << true << 0;
+        QTest::newRow("an axis, old opset") << 12 << false << false << true << 13;
+    }
+    /// What ONNX Runtime does not load is a finding, so that gates and reports have it.
+    void refusedFiles()
+    {
+        QFETCH(int, opset);
+        QFETCH(bool, halfValues);
+        QFETCH(bool, halfScales);
+        QFETCH(bool, axis);
+        QFETCH(int, needed);
+        const auto type = [](bool half) { return half ? DType::Float16 : DType::Float32; };
+        const Shape scales = axis ? Shape { 2 } : Shape {};
+        const auto model = [&](bool quantized) {
+            SmallModel m(quantized ? "q" : "f");
+            m.opset(opset).input("x", { 1, 2 }, type(halfValues));
+            m.constant(
+                "s", convertedTo(Tensor::of<float>(scales, std::vector<float>(axis ? 2 : 1, 0.25f)), type(halfScales)));
+            m.constant("z", Tensor::of<uint8_t>(scales, std::vector<uint8_t>(axis ? 2 : 1, uint8_t(100))));
+            std::vector<SmallModel::Attribute> attributes;
+            if (axis)
+                attributes.emplace_back("axis", int64_t(1));
+            if (quantized)
+                m.node("QuantizeLinear", { "x", "s", "z" }, { "c" }, attributes)
+                    .node("DequantizeLinear", { "c", "s", "z" }, { "d" }, attributes);
+            return m.node("Neg", { quantized ? "d" : "x" }, { "y" }).output("y").finish();
+        };
+        const FixedData data({ convertedTo(Tensor::of<float>({ 1, 2 }, { 1, -2 }), type(halfValues)) });
+        const Comparison c = compared(model(false), model(true), data);
+        const Finding* f = findingOf(c, Rule::RuntimeRejects);
+        QVERIFY2((f != nullptr) == (needed > 0), qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QCOMPARE(f->severity, Severity::Warning);
+        QCOMPARE(f->node, std::string("n_c"));
+        const QString sentence = QStringLiteral("needs opset %1; the model has opset %2.").arg(needed).arg(opset);
+        QVERIFY2(QString::fromStdString(f->summary).contains(sentence), f->summary.c_str());
     }
 
     /// The noise of a part says nothing beside that of the whole.

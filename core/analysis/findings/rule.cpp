@@ -108,8 +108,8 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Store this unit's weight and bias as codes, the bias with input scale x weight scale, so that the runtime has "
         "nothing to choose." },
     { Rule::RuntimeRejects, "runtime_rejects", Severity::Warning, "ONNX Runtime refuses scales of shape [1] here",
-        "The file is right by the standard, but a runtime is known to refuse this form, or to run it unfused "
-        "and slowly.",
+        "A runtime is known to refuse this form, whether or not the standard allows it, or to run it unfused and "
+        "slowly.",
         "Store these scales and zero points as scalars." },
     { Rule::SlowForm, "slow_form", Severity::Note, "Operators on int8 activations are slow on x86",
         "This form of quantization was measured to be slower than float on x86, so nothing is gained by it "

@@ -5,6 +5,7 @@
 #include "core/analysis/rules/findings.h"
 
 #include "core/qdq/qlinear_signature.h"
+#include "core/quant/model/opsets.h"
 
 #include <fmt/format.h>
 
@@ -338,6 +339,84 @@ bool hasListedScale(const Plan& plan, const Node& node)
     });
 }
 
+bool readsHalves(const Plan& plan, const Node& node)
+{
+    return std::ranges::any_of(node.inputs, [&](ValueId in) {
+        const Tensor* t = in.valid() ? plan.constant(in) : nullptr;
+        return t && t->dtype() == DType::Float16;
+    });
+}
+
+constexpr int64_t kOpsetOfOtherScales = 23; ///< from which a scale need not have the type of what it quantizes
+
+bool hasScaleOfOtherType(const Plan& plan, const Node& node)
+{
+    if (!isQuantizeLinear(node) || !node.hasInput(0) || !node.hasInput(1))
+        return false;
+    const DType values = plan.facts().of(node.inputs[0]).dtype, scale = plan.facts().of(node.inputs[1]).dtype;
+    return isFloat(values) && isFloat(scale) && values != scale;
+}
+
+bool isPairBefore(const Node& node, int64_t opset)
+{
+    return (isQuantizeLinear(node) || isDequantizeLinear(node)) && node.domain.empty() && node.opset > 0
+        && node.opset < opset;
+}
+
+/// Forms with which ONNX Runtime does not load a file (the same as loadWarnings() tells of).
+class RefusedForms {
+public:
+    void add(const Plan& plan, const Node& node)
+    {
+        if (isPairBefore(node, kOpsetOfAxes) && node.attributes.has("axis"))
+            m_axes.add(node);
+        if (isPairBefore(node, kOpsetOfHalfScales) && readsHalves(plan, node))
+            m_halves.add(node);
+        else if (isPairBefore(node, kOpsetOfOtherScales) && hasScaleOfOtherType(plan, node))
+            m_types.add(node);
+        if (node.opType.starts_with("QLinear") && readsHalves(plan, node))
+            m_codes.add(node);
+        m_opset = node.domain.empty() && node.opset > 0 ? node.opset : m_opset;
+    }
+
+    void tell(std::vector<Finding>& found) const
+    {
+        const std::string raise = "Export the float model with a newer opset, or quantize it with the recipe "
+                                  "quantscope, which raises it.";
+        tell(m_halves, "ONNX Runtime does not load this file: float16 scales",
+            needed("a float16 scale", kOpsetOfHalfScales), raise, found);
+        tell(m_axes, "ONNX Runtime does not load this file: scales along an axis",
+            needed("a scale for each channel", kOpsetOfAxes), raise, found);
+        tell(m_types, "ONNX Runtime does not load this file: scales of another type",
+            fmt::format("{{}} quantizers have a scale of another type than the values that they quantize, which needs "
+                        "opset {}; the model has opset {}.",
+                kOpsetOfOtherScales, m_opset),
+            "Store these scales in the type of the values.", found);
+        tell(m_codes, "ONNX Runtime does not load this file: float16 scales",
+            "{} operators on codes have float16 scales, which they do not take.", "Use the Q/DQ form.", found);
+    }
+
+private:
+    std::string needed(const char* what, int64_t opset) const
+    {
+        return fmt::format("{{}} quantizers or dequantizers have {}, which needs opset {}; the model has opset {}.",
+            what, opset, m_opset);
+    }
+    static void tell(const FormNotes& notes, const char* title, const std::string& summary, const std::string& remedy,
+        std::vector<Finding>& found)
+    {
+        auto f = notes.finding(Rule::RuntimeRejects, summary, RemedyKind::None);
+        if (!f)
+            return;
+        f->title = title;
+        f->remedy = remedy;
+        found.push_back(std::move(*f));
+    }
+
+    FormNotes m_axes, m_halves, m_types, m_codes;
+    int64_t m_opset = 0;
+};
+
 bool hasSignedCodes(const ComparePair& pair, const Node& node)
 {
     if (node.opType.rfind("QLinearConv", 0) != 0 && node.opType != "QLinearMatMul")
@@ -363,7 +442,9 @@ void findForms(const ComparePair& pair, std::vector<Finding>& found)
     const Plan& plan = *pair.quantPlan;
     FormNotes lists, codes, pingPong;
     CodeCopies copies;
+    RefusedForms refused;
     for (const Node& node : plan.graph().nodes()) {
+        refused.add(plan, node);
         const bool folded = node.hasOutput(0) && plan.constant(node.outputs[0]);
         if (folded)
             continue;
@@ -376,6 +457,7 @@ void findForms(const ComparePair& pair, std::vector<Finding>& found)
         if (isPingPong(plan.graph(), node))
             pingPong.add(node);
     }
+    refused.tell(found);
     auto listed = lists.finding(Rule::RuntimeRejects,
         "{} operators have scales or zero points of shape [1]; at its default level ONNX Runtime wants scalars.",
         RemedyKind::Requantize);
