@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -15,12 +16,18 @@ namespace qs {
 
 namespace {
 
-constexpr double kAlike = 0.5; ///< cosine, of either sign: a scale may be negative
+constexpr double kAlike = 0.5; ///< cosine, of either sign: a scale may be negative, or the weight stored so
 
 double bestLikeness(const GraphPair& g, NodeId f, NodeId q, const std::vector<float>& a, const std::vector<float>& b)
 {
     const auto shapeA = g.f.weightShape(f), shapeB = g.q.weightShape(q);
-    return shapeA && shapeB ? std::fabs(weightLikeness(a, b, *shapeA, *shapeB).cosine) : 0;
+    if (!shapeA || !shapeB)
+        return 0;
+    // Of a square weight the likeness is that of the better order of its axes, by the sign that is asked for.
+    std::vector<float> negative(b.size());
+    std::ranges::transform(b, negative.begin(), std::negate());
+    return std::max(
+        weightLikeness(a, b, *shapeA, *shapeB).cosine, weightLikeness(a, negative, *shapeA, *shapeB).cosine);
 }
 
 /// Of which no one can tell whose they are: there are none, or a broken scale has made infinities or zeros of them.

@@ -30,6 +30,7 @@ private slots:
     void pairsBlockWeights();
     void refusesAnotherNetwork();
     void namesOperatorsThatNobodyKnows();
+    void opensNegatedWeights();
     void opensBrokenScales_data();
     void opensBrokenScales();
     void listsUnmatched();
@@ -481,6 +482,23 @@ void MatchTests::opensBrokenScales()
         .node("DequantizeLinear", { "wq", "s" }, { "wd" });
     const auto a = alignOf(chain(plain, "w"), chain(coded, "wd"));
     QVERIFY2(a.ok(), qPrintable(sentence(a)));
+}
+
+/// A weight that is stored with the other sign is the same one, whatever its turned matrix looks like.
+void MatchTests::opensNegatedWeights()
+{
+    const std::vector<float> weight = normals(16, 80);
+    std::vector<int8_t> codes;
+    for (const float w : weight)
+        codes.push_back(int8_t(std::clamp(std::round(-w / 0.03f), -127.0f, 127.0f)));
+    SmallModel plain("f.onnx"), coded("q.onnx");
+    plain.constant("w", Tensor::of<float>({ 4, 4 }, weight));
+    coded.weight("w", { 4, 4 }, codes, { 0.03f });
+    for (SmallModel* model : { &plain, &coded })
+        model->input("x", { 1, 4 }).node("MatMul", { "x", "w" }, { "y" }).output("y");
+    const auto a = alignOf(plain.finish(), coded.finish());
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(a->weights.size(), size_t(1));
 }
 
 void MatchTests::listsUnmatched()
