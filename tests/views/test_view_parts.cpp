@@ -420,7 +420,7 @@ void TestViewParts::noiseBarsShowKernels()
         bar.setNoise(split, 20, QStringLiteral("measured"));
         QVERIFY2(!bar.text().contains(QStringLiteral("kernel")), qPrintable(bar.text()));
         bar.setNoise({ 0.1, 0.0, 0.9, 0.0 }, 20, QStringLiteral("predicted"), true); // known together only
-        QVERIFY2(bar.text().endsWith(QStringLiteral("kernel and inherited 90.0 %")), qPrintable(bar.text()));
+        QVERIFY2(bar.text().endsWith(QStringLiteral("kernel and inputs 90.0 %")), qPrintable(bar.text()));
         QVERIFY(bar.toolTip().contains(QStringLiteral("integer kernels")));
     }
 }
