@@ -105,6 +105,10 @@ private slots:
     void blamesTheSumsOfOperatorsOnCodes();
     void risksOfProductsInFloat_data();
     void risksOfProductsInFloat();
+    void risksOfConvolutions_data();
+    void risksOfConvolutions();
+    void ordersRisks_data();
+    void ordersRisks();
     void doesNotDependOnThreads();
 };
 
@@ -339,6 +343,106 @@ void IntegerTests::risksOfProductsInFloat()
     std::vector<Finding> found;
     findSaturationRisk(pair, Comparison {}, true, found);
     QCOMPARE(!found.empty(), told);
+}
+
+void IntegerTests::risksOfConvolutions_data()
+{
+    QTest::addColumn<int>("in"); // channels
+    QTest::addColumn<int>("out");
+    QTest::addColumn<int>("groups");
+    QTest::addColumn<bool>("told");
+    QTest::newRow("several channels") << 2 << 3 << 1 << true;
+    QTest::newRow("one input channel") << 1 << 4 << 1 << true;
+    QTest::newRow("one channel in and out") << 1 << 1 << 1 << true;
+    QTest::newRow("depthwise") << 4 << 4 << 4 << false;
+    QTest::newRow("several outputs for each input") << 2 << 4 << 2 << true;
+    QTest::newRow("groups of channels") << 4 << 4 << 2 << true;
+}
+
+/// What may saturate is what the profile counts, and only depthwise convolutions have another kernel.
+void IntegerTests::risksOfConvolutions()
+{
+    QFETCH(int, in);
+    QFETCH(int, out);
+    QFETCH(int, groups);
+    QFETCH(bool, told);
+    const Shape shape { out, in / groups, 3, 3 };
+    const auto count = size_t(*elementCount(shape));
+    const auto model = [&](bool quantized) {
+        SmallModel m(quantized ? "q" : "f");
+        m.input("x", { 1, in, 3, 3 });
+        if (quantized)
+            m.qdq<uint8_t>("x", "x_dq", 1, 0).weight("w", shape, std::vector<int8_t>(count, 120), { 1.0f });
+        else
+            m.constant("w", Tensor::of<float>(shape, std::vector<float>(count, 120)));
+        m.node("Conv", { quantized ? "x_dq" : "x", "w" }, { "c" }, { { "group", int64_t(groups) } });
+        if (quantized)
+            m.qdq<uint8_t>("c", "y", 2000, 0);
+        else
+            m.node("Identity", { "c" }, { "y" });
+        return m.output("y").finish();
+    };
+    const Prepared floats = model(false), codes = model(true);
+    const FixedData data({ Tensor::of<float>({ 1, in, 3, 3 }, std::vector<float>(size_t(in) * 9, 250)) });
+    const Comparison counted = comparedAs(ArithmeticProfile::IntegerAvx2, floats, codes, data);
+    uint64_t saturated = 0;
+    for (const SaturationRow& row : counted.saturation)
+        saturated += row.saturatedPairs();
+    QCOMPARE(saturated > 0, told);
+    std::vector<Finding> found;
+    findSaturationRisk(pairOf(floats, codes), Comparison {}, true, found);
+    QCOMPARE(!found.empty(), told);
+}
+
+void IntegerTests::ordersRisks_data()
+{
+    QTest::addColumn<float>("first"); // values of its activations
+    QTest::addColumn<float>("second");
+    QTest::addColumn<std::string>("worst");
+    QTest::newRow("large codes at the first") << 250.0f << 20.0f << std::string("n_a");
+    QTest::newRow("large codes at the second") << 20.0f << 250.0f << std::string("n_b");
+}
+
+/// Large activations make the noise: the worst is the one that the profile names, whose weights may be the fewer.
+void IntegerTests::ordersRisks()
+{
+    QFETCH(float, first);
+    QFETCH(float, second);
+    QFETCH(std::string, worst);
+    const auto model = [&](bool quantized) {
+        SmallModel m(quantized ? "q" : "f");
+        m.input("s", { 1, 4 });
+        using Names = std::array<std::string, 3>;
+        for (const auto& [x, y, w] : { Names { "x", "a", "w" }, Names { "z", "b", "v" } }) {
+            const std::string in = x + (quantized ? "_dq" : ""), sum = y + "_s";
+            const bool few = w == "w";
+            m.constant(x + "_times", Tensor::scalar(few ? first : second)).node("Mul", { "s", x + "_times" }, { x });
+            if (quantized)
+                m.qdq<uint8_t>(x, in, 1, 0)
+                    .weight(w, { 4, 1 },
+                        few ? std::vector<int8_t> { 127, 127, 1, 1 } : std::vector<int8_t> { 127, 127, 127, 127 },
+                        { 1 });
+            else
+                m.constant(w,
+                    Tensor::of<float>({ 4, 1 },
+                        few ? std::vector<float> { 127, 127, 1, 1 } : std::vector<float> { 127, 127, 127, 127 }));
+            m.node("MatMul", { in, w }, { sum });
+            if (quantized)
+                m.qdq<uint8_t>(sum, y, 600, 0);
+            else
+                m.node("Identity", { sum }, { y });
+            m.output(y);
+        }
+        return m.finish();
+    };
+    const Prepared floats = model(false), codes = model(true);
+    const FixedData ones({ Tensor::of<float>({ 1, 4 }, { 1, 1, 1, 1 }) });
+    const Comparison c = comparedAs(ArithmeticProfile::Simulated, floats, codes, ones);
+    std::vector<Finding> found;
+    findSaturationRisk(pairOf(floats, codes), c, true, found);
+    QCOMPARE(found.size(), size_t(2));
+    const Finding& top = found[0].rank > found[1].rank ? found[0] : found[1];
+    QCOMPARE(top.node, worst + "_s");
 }
 
 void IntegerTests::doesNotDependOnThreads()

@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <span>
+#include <vector>
 
 /// Sums that the CPU at hand may cut off, by the weights alone. What really happens the profile integer-avx2 counts.
 namespace qs {
@@ -19,25 +22,40 @@ constexpr int kFits = 128;
 
 /// What was not seen to happen has no noise to be ranked by: only among its like.
 constexpr double kMayBe = 1e-12;
+constexpr double kByWeights = 1e-6; ///< what the weights alone tell, where activations tell nothing
 
+/// Neighbouring weights of a product, as VPMADDUBSW takes them.
 struct PairRisk {
     size_t pairs = 0, risky = 0;
+    std::vector<std::vector<int>> sums; ///< by output channel: of two of one sign that leave 16 bits
+    void begin() { sums.emplace_back(); }
     void add(int first, int second)
     {
         ++pairs;
         const int above = std::max(first, 0) + std::max(second, 0), below = std::min(first, 0) + std::min(second, 0);
-        risky += above > kFits || -below > kFits;
+        if (above <= kFits && -below <= kFits)
+            return;
+        ++risky;
+        sums.back().push_back(above > kFits ? above : below);
     }
 };
 
-/// Neighbours along the depth, as VPMADDUBSW takes them: a convolution's depth runs over positions, at each over
-/// channels; depthwise ones have another kernel.
+/// Every output channel has one input channel of its own: ONNX Runtime has another kernel for these, which does not
+/// saturate. A convolution of one group is none, however few channels it reads.
+bool isDepthwise(const Node& conv, const Shape& weight)
+{
+    const int64_t groups = conv.attributes.integer("group", 1);
+    return groups > 1 && weight[1] == 1 && weight[0] == groups;
+}
+
+/// Neighbours along the depth: it runs over positions, at each over the channels of a group.
 PairRisk riskOfConv(std::span<const int8_t> w, const Shape& shape)
 {
     PairRisk risk;
     const auto channels = size_t(shape[1]), size = size_t(shape[0]) > 0 ? w.size() / size_t(shape[0]) : 0;
     const size_t positions = channels > 0 ? size / channels : 0;
-    for (size_t m = 0; channels > 1 && m < size_t(shape[0]); ++m) {
+    for (size_t m = 0; channels > 0 && m < size_t(shape[0]); ++m) {
+        risk.begin();
         const auto at = [&](size_t k) { return int(w[m * size + k % channels * positions + k / channels]); };
         for (size_t k = 0; k + 1 < size; k += 2)
             risk.add(at(k), at(k + 1));
@@ -51,17 +69,20 @@ PairRisk riskOfMatrix(std::span<const int8_t> w, const Shape& shape, bool transp
     PairRisk risk;
     const auto rows = size_t(shape[shape.size() - 2]), columns = size_t(shape.back());
     const size_t depth = transposed ? columns : rows, width = transposed ? rows : columns;
-    for (size_t c = 0; c < width; ++c)
+    for (size_t c = 0; c < width; ++c) {
+        risk.begin();
         for (size_t k = 0; k + 1 < depth; k += 2) {
             const auto at = [&](size_t i) { return int(transposed ? w[c * columns + i] : w[i * columns + c]); };
             risk.add(at(k), at(k + 1));
         }
+    }
     return risk;
 }
 
 /// Stored codes, perhaps turned before the product.
 struct FixedFactor {
     const Tensor* codes = nullptr;
+    const QuantParams* params = nullptr;
     bool turned = false;
 };
 
@@ -72,7 +93,7 @@ PairRisk riskOf(const Node& node, const FixedFactor& weight)
     if (codes.dtype() != DType::Int8 || codes.rank() < 2)
         return {};
     if (type == "Conv" && !weight.turned)
-        return riskOfConv(codes.data<int8_t>(), codes.shape());
+        return isDepthwise(node, codes.shape()) ? PairRisk {} : riskOfConv(codes.data<int8_t>(), codes.shape());
     const bool matrix = codes.rank() == 2 && (type == "MatMul" || type == "Gemm");
     const bool byRows = (node.attributes.integer("transB", 0) != 0) != weight.turned;
     return matrix ? riskOfMatrix(codes.data<int8_t>(), codes.shape(), byRows) : PairRisk {};
@@ -92,9 +113,21 @@ FixedFactor turnedFactor(const ComparePair& pair, const Node& product)
         factor.turned ^= order.empty() || order[0] == 1;
     }
     const auto index = value.valid() ? pair.quantView->ofQuantized(value) : std::nullopt;
-    if (index && pair.quantView->quantizers()[*index].codes.valid())
+    if (index && pair.quantView->quantizers()[*index].codes.valid()) {
         factor.codes = pair.quantPlan->constant(pair.quantView->quantizers()[*index].codes);
+        factor.params = &pair.quantView->quantizers()[*index].params;
+    }
     return factor;
+}
+
+/// What a unit multiplies with its weight; SIZE_MAX: no activation of 8 bits.
+size_t leftFactorOf(const ComparePair& pair, const QuantUnit& unit)
+{
+    const auto& quantizers = pair.quantView->quantizers();
+    for (const uint32_t in : unit.inputs)
+        if (quantizers[in].role == QuantRole::Activation && dtypeBits(quantizers[in].params.dtype) == 8)
+            return in;
+    return SIZE_MAX;
 }
 
 /// Activations of 8 bits times weights as int8.
@@ -102,16 +135,102 @@ FixedFactor weightOf(const ComparePair& pair, const QuantUnit& unit)
 {
     const auto& quantizers = pair.quantView->quantizers();
     FixedFactor weight;
-    bool bytes = false;
+    if (leftFactorOf(pair, unit) == SIZE_MAX)
+        return weight;
     for (const uint32_t in : unit.inputs) {
         const Quantizer& q = quantizers[in];
-        if (q.role == QuantRole::Weight && q.codes.valid())
+        if (q.role == QuantRole::Weight && q.codes.valid()) {
             weight.codes = pair.quantPlan->constant(q.codes);
-        bytes = bytes || (q.role == QuantRole::Activation && dtypeBits(q.params.dtype) == 8);
+            weight.params = &q.params;
+        }
     }
-    if (bytes && !weight.codes)
-        weight = turnedFactor(pair, pair.quantPlan->graph().node(unit.node));
-    return bytes ? weight : FixedFactor {};
+    return weight.codes ? weight : turnedFactor(pair, pair.quantPlan->graph().node(unit.node));
+}
+
+const ActivationRow* quantizedRow(const Comparison& c, size_t quantizer)
+{
+    const auto row = std::ranges::find_if(
+        c.activations, [&](const ActivationRow& r) { return r.quantizer && *r.quantizer == quantizer; });
+    return row == c.activations.end() ? nullptr : &*row;
+}
+
+/// What a unit ends in.
+const ActivationRow* endOfUnit(const Comparison& c, const QuantUnit& unit)
+{
+    for (const uint32_t out : unit.outputs)
+        if (const ActivationRow* row = quantizedRow(c, out))
+            return row;
+    const auto row = std::ranges::find(c.activations, unit.node, &ActivationRow::quantNode);
+    return row == c.activations.end() ? nullptr : &*row;
+}
+
+constexpr size_t kQuantiles = 32;
+
+/// Codes as the instruction takes them (0..255), equally many of each, as they would be if |x| followed a power of a
+/// uniform number up to each end of its range that gives the mean square: large ones are rare where that is small.
+std::vector<double> typicalCodes(const ActivationRow& row)
+{
+    const auto [low, high] = *row.floatRange;
+    const double up = std::max(high, 0.0), down = std::max(-low, 0.0);
+    const double half = up > 0 && down > 0 ? 0.5 : 1, ends = half * (up * up + down * down);
+    const double power = std::max((ends / *row.signalPower - 1) / 2, 0.0);
+    const double shift = isSigned(row.params.dtype) ? 128 : 0;
+    std::vector<double> codes;
+    for (const double end : { up, -down })
+        for (size_t i = 0; end != 0 && i < kQuantiles; ++i) {
+            const double x = end * std::pow((double(i) + 0.5) / kQuantiles, power);
+            codes.push_back(std::clamp(x / row.params.scale[0] + row.params.zero(0) + shift, 0.0, 255.0));
+        }
+    return codes;
+}
+
+/// What pairs lose on average, by what both weights weigh together, if both activations are the same: they are
+/// neighbours.
+class MeanLoss {
+public:
+    explicit MeanLoss(const std::vector<double>& codes)
+    {
+        for (size_t weight = 0; weight < m_lost.size(); ++weight) {
+            for (const double code : codes)
+                m_lost[weight] += std::max(code * double(weight) - 32767, 0.0);
+            m_lost[weight] /= double(codes.size());
+        }
+    }
+    /// Mean square of what an output channel's sums lose.
+    double power(const std::vector<int>& sums) const
+    {
+        double mean = 0, squares = 0;
+        for (const int sum : sums) {
+            const double lost = m_lost[size_t(std::abs(sum))];
+            mean += sum > 0 ? lost : -lost;
+            squares += lost * lost;
+        }
+        return mean * mean + squares;
+    }
+
+private:
+    std::array<double, 257> m_lost {};
+};
+
+/// Noise of saturation over the signal behind the sums, by what activations are like, for the order among what may
+/// saturate; nothing where that is not known.
+Number noiseExpected(const ComparePair& pair, const Comparison& c, const QuantUnit& unit, const FixedFactor& weight,
+    const PairRisk& risk)
+{
+    const ActivationRow *left = quantizedRow(c, leftFactorOf(pair, unit)), *end = endOfUnit(c, unit);
+    const bool known = left && end && left->floatRange && left->signalPower.value_or(0) > 0
+        && end->signalPower.value_or(0) > 0 && left->params.perTensor() && weight.params
+        && !weight.params->scale.empty() && !risk.sums.empty();
+    if (!known)
+        return {};
+    const MeanLoss loss(typicalCodes(*left));
+    double noise = 0;
+    for (size_t m = 0; m < risk.sums.size(); ++m) {
+        const auto& scales = weight.params->scale;
+        const double scale = double(left->params.scale[0]) * scales[scales.size() == risk.sums.size() ? m : 0];
+        noise += scale * scale * loss.power(risk.sums[m]);
+    }
+    return noise / double(risk.sums.size()) / *end->signalPower;
 }
 
 /// Which nodes add products of codes: operators on codes, and of the others those that ONNX Runtime makes such of.
@@ -165,7 +284,8 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
         f.remedy = "Count them (--arithmetic integer-avx2), and where they harm reduce the range of the weights to 7 "
                    "bits.";
         f.confidence = 0.5;
-        f.rank = kMayBe * share; // what does make noise comes first
+        const double noise = noiseExpected(pair, c, unit, weight, risk).value_or(0);
+        f.rank = kMayBe * (noise / (1 + noise) + kByWeights * share); // what does make noise comes first
         found.push_back(std::move(f));
     }
 }
