@@ -373,7 +373,8 @@ private slots:
         QCOMPARE(model.rowCount(), 0);
         Finding measured;
         measured.evidence = { { "clipped_fraction", 0.118, {}, {} }, { "local_sqnr_db", 3.5, {}, "dB" },
-            { "source", {}, "conv_1", {} }, { "new_key", 2.0, {}, {} } };
+            { "source", {}, "conv_1", {} }, { "new_key", 2.0, {}, {} }, { "saturated_pairs", 1024000.0, {}, {} },
+            { "worst_channel_pairs", 8285.0, {}, {} } };
         const QString path
             = QStringLiteral("Worst at micro_kws/dense/MatMul;micro_kws/dense/Relu;micro_kws/dense/BiasAdd: a");
         QCOMPARE(withShortNames(path), QStringLiteral("Worst at micro_kws/…/dense/BiasAdd: a"));
@@ -381,7 +382,7 @@ private slots:
             QStringLiteral("at onnx::QuantizeLinear_1429: a"));
         QCOMPARE(evidenceText(measured),
             QStringLiteral("clipped of its own values 11.8 % · SQNR with this quantizer alone 3.5 dB · source conv_1 · "
-                           "new key 2"));
+                           "new key 2 · saturated pairs 1,024,000 · saturated in the worst channel 8,285"));
         for (const RuleInfo& info : ruleTable())
             QVERIFY2(!ruleExplanation(info.rule).isEmpty(), info.id.data());
     }

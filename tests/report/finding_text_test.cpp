@@ -16,6 +16,40 @@ using namespace qs;
 class FindingTextTest : public QObject {
     Q_OBJECT
 private slots:
+    void saysEvidenceInItsForm_data()
+    {
+        QTest::addColumn<std::string>("key");
+        QTest::addColumn<double>("number");
+        QTest::addColumn<std::string>("said");
+        QTest::newRow("a count") << std::string("saturated_pairs") << 47006.0 << std::string("saturated pairs 47,006");
+        QTest::newRow("a large count") << std::string("pairs") << 1024000.0 << std::string("pairs 1,024,000");
+        QTest::newRow("of a channel") << std::string("worst_channel_pairs") << 8285.0
+                                      << std::string("saturated in the worst channel 8,285");
+        QTest::newRow("a share") << std::string("clipped_fraction") << 0.118
+                                 << std::string("clipped of its own values 11.8 %");
+        QTest::newRow("a share of a weight")
+            << std::string("below_normal") << 0.5 << std::string("numbers too small 50.0 %");
+        QTest::newRow("another number") << std::string("peak_over_rms") << 12.5 << std::string("peak over RMS 12.5");
+    }
+    /// Of the finding and of its places.
+    void saysEvidenceInItsForm()
+    {
+        QFETCH(std::string, key);
+        QFETCH(double, number);
+        QFETCH(std::string, said);
+        Snapshot s = *fake::comparison({});
+        Finding& f = s.comparison->findings.front();
+        f.evidence = { evidence(key, number) };
+        f.places.resize(2);
+        for (FindingPlace& place : f.places)
+            place.evidence = f.evidence;
+        const std::string page = compareHtml(s, {});
+        size_t times = 0;
+        for (size_t at = page.find(said + "<"); at != std::string::npos; at = page.find(said + "<", at + 1))
+            ++times;
+        QVERIFY2(times == 3, page.c_str());
+    }
+
     /// What differs is not what is cut.
     void longNamesStayDifferent()
     {

@@ -6,11 +6,18 @@
 
 namespace qs {
 
+/// How such a number is shown.
+enum class EvidenceForm {
+    Number,
+    Share, ///< a fraction of 1, in percent
+    Count, ///< a whole number, all of its digits
+};
+
 /// What a number of a finding's evidence is called, for people.
 struct EvidenceLabel {
     std::string_view key; ///< EvidenceItem::key
     const char* label; ///< "SQNR with one more bit"
-    bool share = false; ///< a fraction of 1, to be shown in percent
+    EvidenceForm form = EvidenceForm::Number;
 };
 
 /// Nothing for a key that no rule uses.

@@ -94,8 +94,10 @@ std::string evidenceText(const std::vector<EvidenceItem>& items)
     std::string out;
     for (const EvidenceItem& e : items) {
         const auto known = evidenceLabel(e.key);
+        const EvidenceForm form = known ? known->form : EvidenceForm::Number;
         const std::string value = !e.number ? e.text
-            : known && known->share         ? text::percent(*e.number)
+            : form == EvidenceForm::Share   ? text::percent(*e.number)
+            : form == EvidenceForm::Count   ? text::count(uint64_t(*e.number))
             : e.unit == "dB"                ? text::decibelUnit(e.number)
                                             : text::number(e.number) + (e.unit.empty() ? "" : " " + e.unit);
         out += (out.empty() ? "" : " &#183; ") + escaped(known ? known->label : e.key) + " " + shown(value);

@@ -18,8 +18,10 @@ QString evidencePart(const EvidenceItem& item)
         = known ? QCoreApplication::translate("Evidence", known->label) : toQt(item.key).replace(u'_', u' ');
     if (!item.number)
         return label + u' ' + toQt(item.text);
-    if (known && known->share)
+    if (known && known->form == EvidenceForm::Share)
         return label + u' ' + percentText(item.number);
+    if (known && known->form == EvidenceForm::Count)
+        return label + u' ' + countText(quint64(*item.number));
     if (item.unit == "dB")
         return label + u' ' + decibelText(item.number);
     return label + u' ' + numberText(*item.number) + (item.unit.empty() ? QString() : u' ' + toQt(item.unit));
