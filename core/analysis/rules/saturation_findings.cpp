@@ -41,11 +41,10 @@ struct PairRisk {
 };
 
 /// Every output channel has one input channel of its own: ONNX Runtime has another kernel for these, which does not
-/// saturate. A convolution of one group is none, however few channels it reads.
+/// saturate. One channel that several outputs read is none.
 bool isDepthwise(const Node& conv, const Shape& weight)
 {
-    const int64_t groups = conv.attributes.integer("group", 1);
-    return groups > 1 && weight[1] == 1 && weight[0] == groups;
+    return weight[1] == 1 && weight[0] == conv.attributes.integer("group", 1);
 }
 
 /// Neighbours along the depth: it runs over positions, at each over the channels of a group.

@@ -64,7 +64,7 @@ void saturatePairs(
 std::vector<SaturationTable> convSaturationTables(const IntegerConv& conv, Codes w)
 {
     std::vector<SaturationTable> tables;
-    if (conv.depthwise())
+    if (conv.groups == conv.inChannels && conv.groups == conv.outChannels)
         return tables;
     const int64_t taps = conv.taps(), channels = conv.inChannels / conv.groups;
     const int64_t depth = taps * channels, columns = conv.outChannels / conv.groups;

@@ -33,7 +33,8 @@ void saturatePairs(
     const SaturationTable& table, const uint8_t* row, int32_t* sums, SaturationTally& tally, int64_t firstColumn = 0);
 
 /// The tables of a convolution's signed weights [M, C / groups, kernel], one a group. Its depth runs over the kernel's
-/// positions, and at each over the channels. A depthwise convolution has its own kernel, which does not saturate: none.
+/// positions, and at each over the channels. Where each group has one channel in and out ONNX Runtime has a depthwise
+/// kernel, which does not saturate, for a single group, too: none.
 std::vector<SaturationTable> convSaturationTables(const IntegerConv& conv, Codes w);
 /// Corrects sums[position][M] of output positions first..first+count-1 of one batch item. x is channels-last; its codes
 /// and zero point are taken modulo 256 after adding `shift`. Positions outside hold the zero point. `scratch`: one row.
