@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
+#include "core/kernels/instruction_sets.h"
 #include "core/project/arithmetic/arithmetic_table.h"
 #include "core/project/arithmetic/saturating_node.h"
 #include "core/project/arithmetic/saturation_trials.h"
+#include "core/project/search/remedy_sentence.h"
+#include "core/project/search/remedy_trials.h"
+#include "core/project/search/tried_remedies.h"
 
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace qs;
 
@@ -127,6 +132,107 @@ private slots:
         for (size_t i = 1; i < trials->trials.size(); ++i)
             QVERIFY(trials->trials[i - 1].numbers.outputSqnrDb.value_or(1e9)
                 >= trials->trials[i].numbers.outputSqnrDb.value_or(-1e9));
+    }
+
+    void findingOffersTheBestOfThem_data()
+    {
+        QTest::addColumn<bool>("signedActivations");
+        QTest::addColumn<bool>("symmetric");
+        QTest::newRow("uint8") << false << false;
+        QTest::newRow("uint8 with other ranges") << false << true;
+        QTest::newRow("int8") << true << false;
+    }
+    /// The finding gains as much as the best of what is measured beside it, and is told of where its node gains most.
+    void findingOffersTheBestOfThem()
+    {
+        QFETCH(bool, signedActivations);
+        QFETCH(bool, symmetric);
+        Recipe recipe = quantscopeRecipe();
+        recipe.activationType = signedActivations ? DType::Int8 : DType::UInt8;
+        recipe.symmetricActivations = symmetric;
+        recipe.perChannel = true;
+        const SnapshotPtr now = built(exampleInputs(ArithmeticProfile::IntegerAvx2, recipe));
+        const auto trials = trySaturationRemedies(now, 8, {}, {});
+        QVERIFY(trials.ok());
+        using Kind = SaturationTrial::Kind;
+        double best = 0, most = -1e9;
+        std::string worst;
+        for (const SaturationTrial& trial : trials->trials) {
+            const double gain = trial.numbers.outputSqnrDb.value_or(144) - *trials->before.outputSqnrDb;
+            if (trial.kind != Kind::ReduceHere && trial.kind != Kind::SignedActivations)
+                best = std::max(best, gain);
+            if (trial.kind == Kind::Exclude && gain > most) {
+                most = gain;
+                worst = trial.node;
+            }
+        }
+        const auto made = withTriedRemedies(now, 8, {}, {});
+        QVERIFY(made.ok());
+        const auto& found = (*made)->comparison->findings;
+        const auto f = std::ranges::find(found, Rule::SaturatingAccumulation, &Finding::rule);
+        QVERIFY(f != found.end() && f->measuredGainDb);
+        QVERIFY2(*f->measuredGainDb >= best - 1, qPrintable(QString::number(*f->measuredGainDb)));
+        QVERIFY2(f->remedy.find("alone gains less") == std::string::npos, f->remedy.c_str());
+        QVERIFY(!remedyOptions(changesOf(*f)).empty());
+        if (f->places.empty())
+            return;
+        QCOMPARE(f->node, worst);
+        QCOMPARE(f->places.front().node, worst);
+        QVERIFY2(f->summary.starts_with("Worst at " + worst + ": "), f->summary.c_str());
+    }
+
+    void otherFormsAddAsTheCpuDoes_data()
+    {
+        QTest::addColumn<bool>("dynamic");
+        QTest::addColumn<bool>("reduced");
+        QTest::newRow("exact where the file has quantizers") << false << true;
+        QTest::newRow("dynamic") << true << false;
+        QTest::newRow("dynamic with 7 bits") << true << true;
+    }
+    /// What operators on codes add is what this CPU adds.
+    void otherFormsAddAsTheCpuDoes()
+    {
+        QFETCH(bool, dynamic);
+        QFETCH(bool, reduced);
+        Recipe recipe = quantscopeRecipe();
+        recipe.activationType = DType::UInt8;
+        std::vector<Remedy> changes;
+        if (dynamic)
+            changes.push_back({ RemedyKind::DynamicFormat, {}, {}, 0, 0, 0 });
+        if (reduced)
+            changes.push_back({ RemedyKind::ReduceRange, {}, {}, 0, 0, 0 });
+        const SnapshotPtr now = built(exampleInputs(ArithmeticProfile::Simulated, recipe));
+        auto trials = RemedyTrials::make(now, {}, {});
+        QVERIFY(trials.ok());
+        QVERIFY(trials->measure({ changes }, 1).ok());
+        const ArithmeticProfile adds
+            = dynamic && addsPairsIn16Bits() ? ArithmeticProfile::IntegerAvx2 : ArithmeticProfile::Simulated;
+        const Recipe made = withRemedies(recipe, changes, *now->floatModel->draft);
+        const double before = *runNumbers(*now).outputSqnrDb,
+                     after = *runNumbers(*built(exampleInputs(adds, made))).outputSqnrDb;
+        QVERIFY2(std::abs(*trials->known(changes)->gainDb - (after - before)) < 0.05,
+            qPrintable(QStringLiteral("%1, not %2").arg(*trials->known(changes)->gainDb).arg(after - before)));
+        QCOMPARE(!trials->arithmeticText(changes).empty(), adds == ArithmeticProfile::IntegerAvx2);
+    }
+
+    void saysWhatHidesAndWhatDoesNot_data()
+    {
+        QTest::addColumn<bool>("hidden");
+        QTest::addColumn<std::string>("said");
+        QTest::newRow("each alone gains less") << true
+                                               << std::string("Make 2 changes together; each alone gains less, since "
+                                                              "the other causes hide it: use the dynamic format; "
+                                                              "quantize all weights to uint8.");
+        QTest::newRow("one gains most of it") << false
+                                              << std::string("Make 2 changes together: use the dynamic format; "
+                                                             "quantize all weights to uint8.");
+    }
+    void saysWhatHidesAndWhatDoesNot()
+    {
+        QFETCH(bool, hidden);
+        QFETCH(std::string, said);
+        const Remedy weights { RemedyKind::EightBitWeight, {}, {}, 0, 0, 0, Calibrator::MinMax, DType::UInt8 };
+        QCOMPARE(remedySentence({ { RemedyKind::DynamicFormat, {}, {}, 0, 0, 0 }, weights }, hidden), said);
     }
 
     void cancelledAndWronglyAsked()

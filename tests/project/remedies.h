@@ -14,7 +14,7 @@ namespace qs::test {
 
 inline constexpr double kExactDb = 144.5;
 
-inline SnapshotPtr snapshotOf(const PlantedPair& files)
+inline SnapshotPtr snapshotOf(const PlantedPair& files, ArithmeticProfile profile = ArithmeticProfile::Simulated)
 {
     auto s = std::make_shared<Snapshot>();
     s->inputs.floatPath = "float.onnx";
@@ -23,7 +23,8 @@ inline SnapshotPtr snapshotOf(const PlantedPair& files)
     const PlanOptions options { KernelMode::Fast, ArithmeticProfile::Simulated, s->caches.lowered };
     s->floatModel = loadedModel(files.floatModel, options);
     s->floatModel->draft = std::make_shared<const GraphDraft>(files.floatModel);
-    s->quantModel = loadedModel(files.quantModel, options);
+    s->quantModel = loadedModel(files.quantModel, { KernelMode::Fast, profile, s->caches.lowered });
+    s->inputs.profile = profile;
     s->data = files.data;
     auto alignment = align(*s->floatModel->plan, *s->quantModel->plan, *s->quantModel->quant, {});
     if (!alignment.ok())
@@ -31,6 +32,7 @@ inline SnapshotPtr snapshotOf(const PlantedPair& files)
     s->alignment = std::make_shared<const Alignment>(std::move(alignment).value());
     CompareOptions compare;
     compare.prove = true;
+    compare.profile = profile;
     auto made = compareModels(comparePairOf(*s), *files.data, compare);
     if (!made.ok())
         qFatal("%s", issueText(made.issue()).c_str());

@@ -6,6 +6,7 @@
 #include "core/analysis/rows/range_use.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,8 @@ inline constexpr std::string_view kMovedScale = "moved_scale";
 /// After findSharedBiases() and what is told of ranges, which biases may tell more of.
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// What is said of a node whose sums saturate, with what its evidence tells of the loss.
+std::string saturatedPairsText(const SaturationRow& row, std::span<const EvidenceItem> evidence);
 void findImplementationDiffers(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findForms(const ComparePair& pair, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);

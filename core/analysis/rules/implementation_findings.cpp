@@ -83,11 +83,29 @@ void rankBySums(Finding& f, const Number& noise, const Number& signal)
     if (f.rank <= 0)
         return;
     const double db = -10 * std::log10(f.rank);
-    f.summary += fmt::format(" From the same codes that alone leaves {:.1f} dB.", db);
     f.evidence.push_back(evidence("saturation_sqnr_db", db, "dB"));
 }
 
+/// In which pairs saturate.
+size_t saturatedChannels(const SaturationRow& row)
+{
+    return size_t(std::ranges::count_if(row.saturated, [](uint64_t count) { return count > 0; }));
+}
+
 } // namespace
+
+std::string saturatedPairsText(const SaturationRow& row, std::span<const EvidenceItem> evidence)
+{
+    const auto worst = std::ranges::max_element(row.saturated);
+    std::string text = fmt::format("{} of {} pairs of products do not fit 16 bits, in {} of {} channels; most of them "
+                                   "({}) in channel {}.",
+        groupedDigits(row.saturatedPairs()), groupedDigits(row.pairs), saturatedChannels(row), row.saturated.size(),
+        groupedDigits(*worst), worst - row.saturated.begin());
+    const auto left = std::ranges::find(evidence, "saturation_sqnr_db", &EvidenceItem::key);
+    return left == evidence.end() || !left->number
+        ? text
+        : text + fmt::format(" From the same codes that alone leaves {:.1f} dB.", *left->number);
+}
 
 void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
@@ -104,23 +122,17 @@ void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, st
             f.severity = Severity::Warning;
         f.node = s.node; // that sums, not the activation that ends its unit
         const auto worst = std::ranges::max_element(s.saturated);
-        const size_t channels
-            = static_cast<size_t>(std::ranges::count_if(s.saturated, [](uint64_t count) { return count > 0; }));
         f.title = ruleTitle(f.rule, f.node);
-        f.summary
-            = fmt::format("{} of {} pairs of products do not fit 16 bits, in {} of {} channels; most of them ({}) "
-                          "in channel {}.",
-                groupedDigits(pairs), groupedDigits(s.pairs), channels, s.saturated.size(), groupedDigits(*worst),
-                worst - s.saturated.begin());
         f.evidence.push_back(evidence("saturated_pairs", double(pairs)));
         f.evidence.push_back(evidence("pairs", double(s.pairs)));
-        f.evidence.push_back(evidence("channels", double(channels)));
+        f.evidence.push_back(evidence("channels", double(saturatedChannels(s))));
         f.evidence.push_back(evidence("worst_channel", double(worst - s.saturated.begin())));
         f.evidence.push_back(evidence("worst_channel_pairs", double(*worst)));
         if (row && c.activations[*row].implementation)
             addDifference(f, c.activations[*row]);
         if (row)
             rankBySums(f, noiseOfSums(c.activations[*row]), c.activations[*row].signalPower);
+        f.summary = saturatedPairsText(s, f.evidence);
         f.change = { RemedyKind::ReduceRange, f.node, {}, 0, 0, 0 };
         found.push_back(std::move(f));
     }

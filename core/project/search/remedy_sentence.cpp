@@ -58,7 +58,7 @@ std::string phraseOf(const Changes& changes)
     case RemedyKind::StaticFormat:
         return "use a static format";
     case RemedyKind::EightBitWeight:
-        return "quantize " + places + " to 8 bits";
+        return "quantize " + places + (first.ofAllWeights() && first.type == DType::UInt8 ? " to uint8" : " to 8 bits");
     case RemedyKind::Equalize:
         return "equalize the ranges of weights across layers before quantizing";
     case RemedyKind::FuseGemm:
@@ -102,15 +102,15 @@ std::string remedyPhrase(const Changes& changes)
     return list;
 }
 
-std::string remedySentence(const Changes& changes)
+std::string remedySentence(const Changes& changes, bool hidden)
 {
     std::string phrase = remedyPhrase(changes) + ".";
     const RemedyKind kind = changes.front().kind;
     if (byKind(changes).size() > 1)
-        return fmt::format("Make {} changes together; each alone gains less, since the other causes hide it: {}",
-            changes.size(), phrase);
+        return fmt::format("Make {} changes together{}: {}", changes.size(),
+            hidden ? "; each alone gains less, since the other causes hide it" : "", phrase);
     phrase[0] = char(std::toupper(static_cast<unsigned char>(phrase[0])));
-    if (kind == RemedyKind::SetRange && changes.size() > 1)
+    if (kind == RemedyKind::SetRange && changes.size() > 1 && hidden)
         phrase += " Each alone gains less, since the others hide it.";
     if (kind == RemedyKind::ActivationType)
         phrase += " 8 bits are too coarse here, by any ranges that were tried. It costs time.";

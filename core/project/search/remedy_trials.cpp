@@ -4,6 +4,7 @@
 #include "core/analysis/pairs/pair_plan.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/memory.h"
+#include "core/kernels/instruction_sets.h"
 #include "core/project/search/mended_file.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/quantized_example.h"
@@ -85,7 +86,11 @@ Status RemedyTrials::begin()
     VariantRuns::Options options { memoryLimitOrDefault(m_work.memoryLimit) / 4, m_snapshot->inputs.carry, {} };
     options.outputs = outputPlaces(pair);
     QS_TRY(m_runs, VariantRuns::make(pair.floatPlan, { pair.quantPlan }, m_snapshot->data, options, m_work));
-    QS_TRY(m_now, score(pair.quantPlan));
+    std::shared_ptr<const Plan> now = pair.quantPlan;
+    if (saturates({}) && m_snapshot->inputs.profile != ArithmeticProfile::IntegerAvx2) {
+        QS_TRY(now, ready(m_snapshot->quantModel->model));
+    }
+    QS_TRY(m_now, score(now));
     m_before = worstDb(m_now);
     if (!m_before)
         return badInput("the outputs have no SQNR that could be gained", m_snapshot->inputs.quantPath, {});
@@ -145,9 +150,48 @@ Result<OutputScore> RemedyTrials::score(const std::shared_ptr<const Plan>& plan)
     return scores.front();
 }
 
-Result<std::shared_ptr<const Plan>> RemedyTrials::ready(std::shared_ptr<const Model> model) const
+/// Operators that compute on codes in the file itself add as the CPU does, whatever a runtime makes of the rest.
+bool RemedyTrials::saturates(const std::vector<Remedy>& changes) const
 {
-    return Plan::make(std::move(model), { KernelMode::Fast, m_snapshot->inputs.profile, m_caches.lowered });
+    if (m_snapshot->inputs.profile == ArithmeticProfile::IntegerAvx2)
+        return true;
+    const auto is = [&](RemedyKind kind) { return std::ranges::find(changes, kind, &Remedy::kind) != changes.end(); };
+    const QuantForm form = m_snapshot->quantModel->quant->form();
+    const bool onCodes = form == QuantForm::QOperator || form == QuantForm::Dynamic;
+    return addsPairsIn16Bits() && (is(RemedyKind::DynamicFormat) || (onCodes && !is(RemedyKind::StaticFormat)));
+}
+
+std::string RemedyTrials::arithmeticText(const std::vector<Remedy>& changes) const
+{
+    if (m_snapshot->inputs.profile == ArithmeticProfile::IntegerAvx2 || !addsPairsIn16Bits())
+        return {};
+    const auto is = [&](RemedyKind kind) { return std::ranges::find(changes, kind, &Remedy::kind) != changes.end(); };
+    const auto toUnsigned = [](const Remedy& r) { return r.ofAllWeights() && r.type == DType::UInt8; };
+    const auto has = [&](QuantRole role, auto fits) {
+        return std::ranges::any_of(m_snapshot->quantModel->quant->quantizers(),
+            [&](const Quantizer& q) { return q.role == role && fits(q.params.dtype); });
+    };
+    const bool toInt8 = is(RemedyKind::EightBitWeight) && !std::ranges::any_of(changes, [&](const Remedy& r) {
+        return r.kind == RemedyKind::EightBitWeight && toUnsigned(r);
+    });
+    if (saturates(changes)) {
+        if (is(RemedyKind::ReduceRange))
+            return " Weights of 8 bits let its sums saturate in 16 bits on this CPU, which has no VNNI.";
+        const bool int8 = toInt8 || has(QuantRole::Weight, [](DType type) { return type == DType::Int8; });
+        return int8 ? " It was tried with the sums of this CPU, which has no VNNI: they can saturate in 16 bits." : "";
+    }
+    const bool bytes = has(QuantRole::Activation, [](DType type) { return dtypeBits(type) == 8; });
+    return toInt8 && bytes && !is(RemedyKind::ReduceRange)
+        ? " It was tried with exact sums: those of int8 weights can saturate in ONNX Runtime on this CPU, which has no "
+          "VNNI; --reduce-range keeps them within 16 bits."
+        : "";
+}
+
+Result<std::shared_ptr<const Plan>> RemedyTrials::ready(
+    std::shared_ptr<const Model> model, const std::vector<Remedy>& changes) const
+{
+    const ArithmeticProfile profile = saturates(changes) ? ArithmeticProfile::IntegerAvx2 : m_snapshot->inputs.profile;
+    return Plan::make(std::move(model), { KernelMode::Fast, profile, m_caches.lowered });
 }
 
 std::shared_ptr<const DataSource> RemedyTrials::calibrationData() const
@@ -195,10 +239,11 @@ Recipe RemedyTrials::recipeWith(const std::vector<Remedy>& changes) const
                 : withRemedies(m_recipe->as, changes, *m_snapshot->floatModel->draft);
 }
 
-Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const Recipe& recipe)
+Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const Recipe& recipe, const std::vector<Remedy>& changes)
 {
     QS_TRY(const QuantizedModel made, quantized(recipe, calibrationData()));
-    return m_snapshot->inputs.profile == ArithmeticProfile::Simulated ? made.model.plan : ready(made.model.model);
+    const bool asMade = m_snapshot->inputs.profile == ArithmeticProfile::Simulated && !saturates(changes);
+    return asMade ? made.model.plan : ready(made.model.model, changes);
 }
 
 Result<RemedyTrials::Made> RemedyTrials::made(const std::vector<Remedy>& changes)
@@ -211,11 +256,11 @@ Result<RemedyTrials::Made> RemedyTrials::made(const std::vector<Remedy>& changes
         variant.inFile = draft.ok();
         if (draft.ok()) {
             QS_TRY(const auto model, draft->build());
-            QS_TRY(variant.plan, ready(model));
+            QS_TRY(variant.plan, ready(model, changes));
         }
     }
     if (!variant.inFile) {
-        QS_TRY(variant.plan, planOf(recipeWith(changes)));
+        QS_TRY(variant.plan, planOf(recipeWith(changes), changes));
     }
     return variant;
 }

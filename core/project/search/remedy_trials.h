@@ -47,6 +47,10 @@ public:
     bool byRecipe() const { return m_recipe && m_close; } ///< changes of the recipe tell what they do to the model
     const Recipe* recipe() const { return m_recipe ? &m_recipe->as : nullptr; } ///< null: none stands for it
     bool inFile() const { return !m_exact; } ///< changes are made in the quantized file
+    /// The model with these changes is measured with sums of pairs that saturate in 16 bits, as this CPU makes them.
+    bool saturates(const std::vector<Remedy>& changes) const;
+    /// What is to be said of that after a remedy, a sentence; empty where nothing is.
+    std::string arithmeticText(const std::vector<Remedy>& changes) const;
     /// Some quantizer stands at what the value's node reads or makes.
     bool isQuantized(const ActivationRow& row) const { return isQuantizedNode(comparePairOf(*m_snapshot), row); }
 
@@ -63,12 +67,13 @@ private:
         bool inFile = false;
     };
     Result<Made> made(const std::vector<Remedy>& changes);
-    Result<std::shared_ptr<const Plan>> planOf(const Recipe& recipe);
+    Result<std::shared_ptr<const Plan>> planOf(const Recipe& recipe, const std::vector<Remedy>& changes = {});
     bool byRecipe(const std::vector<Remedy>& changes) const;
     bool inFile(const std::vector<Remedy>& changes) const;
     Recipe recipeWith(const std::vector<Remedy>& changes) const;
     Result<QuantizedModel> quantized(const Recipe& recipe, std::shared_ptr<const DataSource> data);
-    Result<std::shared_ptr<const Plan>> ready(std::shared_ptr<const Model> model) const;
+    Result<std::shared_ptr<const Plan>> ready(
+        std::shared_ptr<const Model> model, const std::vector<Remedy>& changes = {}) const;
     Status run(const std::vector<Made>& variants);
     Trial trialOf(std::vector<Remedy> changes, const std::optional<OutputScore>& after) const;
     std::shared_ptr<const DataSource> calibrationData() const;

@@ -5,6 +5,7 @@
 #include "core/project/search/change_kinds.h"
 #include "core/project/search/remedy_search.h"
 #include "core/project/search/remedy_sentence.h"
+#include "core/project/search/single_choice.h"
 #include "core/quant/recipe/recipe.h"
 
 #include <fmt/format.h>
@@ -180,30 +181,14 @@ void sortTried(std::vector<Finding>& findings)
     }
 }
 
-/// The same for all weights, which the options of a command say; in the file's type of codes, but of 8 bits.
-std::vector<Changes> ofAllWeights(const Changes& changes, const Recipe* recipe)
-{
-    const auto all = [&](RemedyKind kind) {
-        return std::ranges::all_of(changes, [&](const Remedy& r) { return r.kind == kind; });
-    };
-    const Remedy channels { RemedyKind::PerChannel, {}, {}, 0, 0, 0 };
-    if (all(RemedyKind::PerChannel))
-        return { { channels } };
-    if (!all(RemedyKind::EightBitWeight))
-        return {};
-    Remedy eight { RemedyKind::EightBitWeight, {}, {}, 0, 0, 0 };
-    eight.type = recipe && !isSigned(recipe->weightType) ? DType::UInt8 : DType::Int8;
-    return { { eight }, { eight, channels } };
-}
-
 /// The finding's remedy is all of this.
-void setChanges(Finding& f, const Changes& changes)
+void setChanges(Finding& f, const Changes& changes, bool hidden = false)
 {
     f.change = changes.front();
     f.together.assign(changes.begin() + 1, changes.end());
     for (FindingPlace& place : f.places)
         place.change = {};
-    f.remedy = remedySentence(changes);
+    f.remedy = remedySentence(changes, hidden);
 }
 
 /// It is said, and not offered.
@@ -276,6 +261,20 @@ void raiseScales(std::vector<Finding>& findings, const Number& beforeDb)
     }
 }
 
+/// The part of it that gains at least half of it alone; null: none does, since the causes hide each other.
+const Changes* mostOf(const Changes& best, const std::vector<Changes>& single, const RemedyTrials& trials)
+{
+    const auto gain = [&](const Changes& c) { return trials.known(c)->gainDb.value_or(0); };
+    const auto isPart = [&](const Changes& c) {
+        return std::ranges::all_of(c, [&](const Remedy& r) { return std::ranges::find(best, r) != best.end(); });
+    };
+    const Changes* most = nullptr;
+    for (const Changes& c : single)
+        if (isPart(c) && 2 * gain(c) >= gain(best) && (!most || gain(c) > gain(*most)))
+            most = &c;
+    return most;
+}
+
 /// The findings of a snapshot whose remedies are tried.
 class Findings {
 public:
@@ -285,7 +284,7 @@ public:
     {
     }
 
-    Status trySingle(size_t most)
+    Status trySingle(const Comparison& comparison, size_t most)
     {
         for (size_t i = 0; i < m_all.size() && m_tried.size() < most; ++i)
             if (canBeTried(m_all[i])) {
@@ -294,8 +293,13 @@ public:
             }
         QS_CHECK(m_trials.measure(m_single, m_single.size()));
         for (size_t k = 0; k < m_tried.size(); ++k) {
-            QS_CHECK(widen(k));
-            take(m_all[m_tried[k]], *m_trials.known(m_single[k]));
+            Finding& f = m_all[m_tried[k]];
+            QS_TRY(const Changes best, bestAlone(m_trials, comparison, f, m_single[k], most));
+            putBestPlaceFirst(m_trials, comparison, f);
+            if (best != m_single[k])
+                setChanges(f, best);
+            m_single[k] = best;
+            take(f, *m_trials.known(best));
         }
         return {};
     }
@@ -359,6 +363,7 @@ public:
                 quantizeAnew(f);
             } else if (helps(f)) {
                 offer(f);
+                f.remedy += m_trials.arithmeticText(triedChanges(f));
             } else {
                 const Changes own = triedChanges(f);
                 const bool elsewhere = std::ranges::any_of(
@@ -376,25 +381,6 @@ public:
     }
 
 private:
-    /// What is said of single weights is done to all where that gains about as much or more: options say it.
-    Status widen(size_t k)
-    {
-        const std::vector<Changes> wider = ofAllWeights(m_single[k], m_trials.recipe());
-        QS_CHECK(m_trials.measure(wider, m_single.size()));
-        const auto gain = [&](const Changes& c) { return m_trials.known(c)->gainDb.value_or(-HUGE_VAL); };
-        const Changes* chosen = &m_single[k];
-        for (const Changes& choice : wider) {
-            const bool first = chosen == &m_single[k];
-            if (std::isfinite(gain(choice)) && gain(choice) > gain(*chosen) + (first ? -kAsGoodDb : kAsGoodDb))
-                chosen = &choice;
-        }
-        if (chosen == &m_single[k])
-            return {};
-        m_single[k] = *chosen;
-        setChanges(m_all[m_tried[k]], m_single[k]);
-        return {};
-    }
-
     /// The finding that tells of a cause that this mends, most telling first, gets all of it as its remedy.
     void give(const Changes& best)
     {
@@ -432,9 +418,13 @@ private:
         m_given = best;
         const std::string own = recalibratesToo(best) ? besideRanges(f, m_trials, best) : std::string();
         take(f, *m_trials.known(best));
-        setChanges(f, best);
+        const Changes* most = mostOf(best, m_single, m_trials);
+        setChanges(f, best, !most);
         if (!own.empty())
             f.remedy = own;
+        else if (most && *most != best)
+            f.remedy += fmt::format(
+                " To {} alone gains {:.1f} dB at the output.", remedyPhrase(*most), *m_trials.known(*most)->gainDb);
         f.remedy += left;
         f.expectedGainDb = f.measuredGainDb;
         if (chosen == none)
@@ -583,7 +573,7 @@ Result<SnapshotPtr> withTriedRemedies(
         return SnapshotPtr(std::move(next));
     }
     Findings findings(found, *trials);
-    QS_CHECK(findings.trySingle(most));
+    QS_CHECK(findings.trySingle(*snapshot->comparison, most));
     if (findings.goesOn())
         QS_CHECK(findings.tryTogether(*snapshot->comparison, std::max(most, kFewestMore)));
     QS_CHECK(findings.judgeCalibration());
