@@ -93,7 +93,7 @@ constexpr auto kRules = std::to_array<RuleInfo>({
     { Rule::SensitiveOperator, "sensitive_operator", Severity::Warning, "{} makes the noise grow",
         "Softmax, normalization, Sigmoid, logarithms and attention masks turn small errors of their inputs "
         "into large ones. Left in float they cost little time. Products whose sums cancel the signal and keep "
-        "its noise do so, too.",
+        "its noise do so, too. Codes of less than 8 bits may be too few for the values of any operator.",
         "Leave {} in float." },
     { Rule::SaturatingAccumulation, "saturating_accumulation", Severity::Note,
         "Sums of {} saturate on CPUs without VNNI",

@@ -17,6 +17,20 @@ constexpr double kLostDb = 6;
 constexpr double kWastedDb = 12;
 /// Above this nobody minds a waste.
 constexpr double kGoodDb = 30;
+/// Of ranges twice as wide, where a range of the data would leave more than kCoarseDb and this one does not.
+constexpr double kTwiceDb = 5.5, kCoarseDb = 20;
+
+/// By what the range is wider than one that holds the data, dB, whatever it cuts: with as many codes on either side of
+/// zero, where it has so.
+double widerDb(const ActivationRow& row)
+{
+    const auto& [low, high] = *row.floatRange;
+    const double middle = double(middleCode(row.params)), peak = std::max(std::fabs(low), std::fabs(high));
+    const bool symmetric = row.params.perTensor() && std::fabs(row.params.zero(0) - middle) <= 1;
+    const double needed = symmetric ? 2 * peak : widthWithZero(*row.floatRange);
+    const double whole = row.range->second - row.range->first;
+    return needed > 0 && whole > 0 ? 20 * std::log10(whole / needed) : 0;
+}
 
 } // namespace
 
@@ -104,12 +118,40 @@ double unusedDb(const ActivationRow& row)
     return isInteger(row.params.dtype) ? wider : std::min(wider, *row.idealSqnrDb - *row.localSqnrDb);
 }
 
+bool isWholeOfOperator(const ActivationRow& row)
+{
+    constexpr double kSame = 0.02; // the last code may lie a step below it
+    const bool probability = row.opType == "Softmax" || row.opType == "Sigmoid" || row.opType == "HardSigmoid";
+    const auto isNear = [](double end, double at) { return std::fabs(end - at) < kSame; };
+    const bool low = isNear(row.range->first, -1) || (probability && isNear(row.range->first, 0)); // of symmetric codes
+    return (probability || row.opType == "Tanh") && low && isNear(row.range->second, 1);
+}
+
 std::optional<double> wastedDb(const ActivationRow& row)
 {
-    if (!hasOwnRange(row) || exceedsRange(row))
+    if (!hasOwnRange(row) || clippingDominates(row) || *row.localSqnrDb > kGoodDb)
         return std::nullopt;
-    const double wasted = unusedDb(row);
-    return wasted < kWastedDb || *row.localSqnrDb > kGoodDb ? std::nullopt : std::optional(wasted);
+    if (!exceedsRange(row) && unusedDb(row) >= kWastedDb)
+        return unusedDb(row);
+    if (!isInteger(row.params.dtype))
+        return std::nullopt;
+    const double wider = widerDb(row);
+    const bool coarse
+        = std::max(*row.localSqnrDb, *row.idealSqnrDb) < kCoarseDb && *row.idealSqnrDb + wider >= kCoarseDb;
+    const bool wasted = (exceedsRange(row) && wider >= kWastedDb) || (coarse && wider >= kTwiceDb);
+    return wasted && !isWholeOfOperator(row) ? std::optional(wider) : std::nullopt;
+}
+
+double gainOfDataRange(const ActivationRow& row)
+{
+    if (!isInteger(row.params.dtype)) // any range that holds the data without what is too small
+        return row.idealSqnrDb.value_or(0) - row.localSqnrDb.value_or(0);
+    const double used = widthWithZero(*row.floatRange);
+    const auto codes = row.params.codes();
+    const double step = used / std::max<double>(double(codes.high) - double(codes.low), 1);
+    if (step <= 0 || !row.signalPower || *row.signalPower <= 0)
+        return 0;
+    return 10 * std::log10(*row.signalPower / (step * step / 12)) - row.localSqnrDb.value_or(0);
 }
 
 Number growthDb(const ActivationRow& row)

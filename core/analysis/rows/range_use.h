@@ -27,8 +27,13 @@ bool exceedsRange(const ActivationRow& row);
 /// What the range of the data would give over a wider one, dB: the steps of whole numbers follow the range; floats only
 /// lose what is too small for them.
 double unusedDb(const ActivationRow& row);
-/// The representable range is far wider than the data: dB that are wasted; nothing below kWastedDb.
+/// The range is all that the operator can make, whatever these data are: other data need it.
+bool isWholeOfOperator(const ActivationRow& row);
+/// The representable range is far wider than the data, some of which may lie beside it: dB that are wasted; nothing
+/// below kWastedDb, but where a range of the data would leave steps enough and this one does not, kTwiceDb.
 std::optional<double> wastedDb(const ActivationRow& row);
+/// What the range of the data would give over what there is, dB.
+double gainOfDataRange(const ActivationRow& row);
 /// The increase over what the data permit: increaseDb takes the tensor's own scale for granted, so what a range of at
 /// least four times the data's width wastes is added.
 Number growthDb(const ActivationRow& row);

@@ -80,21 +80,41 @@ std::string stepsText(const ComparePair& pair, const ActivationRow& row)
            "float file with the same steps tells them apart.";
 }
 
-void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
+double peakOverRms(const ActivationRow& row)
 {
     const double rms = std::sqrt(*row.signalPower);
     const double peak = std::max(std::fabs(row.floatRange->first), std::fabs(row.floatRange->second));
+    return rms > 0 ? peak / rms : 0;
+}
+
+/// Large values stretch the range, rather than that few bits leave few steps for values of any kind.
+bool hasOutliers(const ActivationRow& row)
+{
+    constexpr double kOutlying = 8; // normally distributed values do not reach that
+    return row.params.bits() >= 8 || peakOverRms(row) >= kOutlying;
+}
+
+void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
+{
+    const double ratio = peakOverRms(row);
+    const std::string& place = row.opType.empty() ? row.name : row.opType;
     if (sensitive)
-        f.title = fmt::format("{} does not suit {} bits", row.opType, row.params.bits());
-    f.summary = fmt::format("The largest value is {:.0f} times the root mean square, so most values share a few steps: "
+        f.title = fmt::format("{} does not suit {} bits", place, row.params.bits());
+    f.summary = fmt::format("The largest value is {:.0f} times the root mean square, {}: "
                             "this quantizer alone leaves {:.1f} dB.",
-        rms > 0 ? peak / rms : 0, *row.localSqnrDb);
-    f.evidence
-        = { evidence("peak_over_rms", rms > 0 ? peak / rms : 0), evidence("local_sqnr_db", *row.localSqnrDb, "dB"),
-              evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
+        ratio,
+        hasOutliers(row) ? std::string("so most values share a few steps")
+                         : fmt::format("and {} bits leave few steps for all of them", row.params.bits()),
+        *row.localSqnrDb);
+    f.evidence = { evidence("peak_over_rms", ratio), evidence("local_sqnr_db", *row.localSqnrDb, "dB"),
+        evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
     f.confidence = 0.8;
-    f.remedy = row.node.empty() ? "Cut the outliers off with the percentile or mse calibrator."
-                                : ruleRemedy(Rule::Outliers, row.node);
+    if (!hasOutliers(row))
+        f.remedy = row.node.empty() ? "Give this tensor more bits."
+                                    : fmt::format("Leave {} in float, or give this tensor more bits.", row.node);
+    else
+        f.remedy = row.node.empty() ? "Cut the outliers off with the percentile or mse calibrator."
+                                    : ruleRemedy(Rule::Outliers, row.node);
     f.change = { row.node.empty() ? RemedyKind::None : RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
 }
 
@@ -116,9 +136,10 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
             continue;
         const bool sensitive = isSensitive(row.opType);
         if (isCoarse(row)) {
-            Finding f = activationFinding(c, i, sensitive ? Rule::SensitiveOperator : Rule::Outliers);
-            finishCoarse(row, sensitive, f);
-            f.cause = sensitive ? row.opType : std::string();
+            const bool few = sensitive || !hasOutliers(row);
+            Finding f = activationFinding(c, i, few ? Rule::SensitiveOperator : Rule::Outliers);
+            finishCoarse(row, few, f);
+            f.cause = few ? row.opType : std::string();
             found.push_back(std::move(f));
         } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode) && isQuantizedNode(pair, row)
             && !readsUnmatched(pair, row)) {

@@ -191,19 +191,6 @@ bool cutsForNext(const ActivationRow& row)
     return row.range->first <= low + step && row.range->second >= high - step;
 }
 
-/// What the range of the data would give over what there is, dB.
-double gainOfDataRange(const ActivationRow& row)
-{
-    if (!isInteger(row.params.dtype)) // any range that holds the data without what is too small
-        return row.idealSqnrDb.value_or(0) - row.localSqnrDb.value_or(0);
-    const double used = widthWithZero(*row.floatRange);
-    const auto codes = row.params.codes();
-    const double step = used / std::max<double>(double(codes.high) - double(codes.low), 1);
-    if (step <= 0 || !row.signalPower || *row.signalPower <= 0)
-        return 0;
-    return 10 * std::log10(*row.signalPower / (step * step / 12)) - row.localSqnrDb.value_or(0);
-}
-
 /// The gain that may be expected at the tensor, and why that is less than its quantizer gains.
 void expectAtTensor(const ActivationRow& row, double gainDb, Finding& f)
 {
@@ -360,16 +347,6 @@ bool isShared(const ComparePair& pair, const Comparison& c, size_t row)
     });
 }
 
-/// All that the operator can make, whatever these data are: other data need it.
-bool isWholeOfOperator(const ActivationRow& row)
-{
-    constexpr double kSame = 0.02; // the last code may lie a step below it
-    const bool probability = row.opType == "Softmax" || row.opType == "Sigmoid" || row.opType == "HardSigmoid";
-    const auto isNear = [](double end, double at) { return std::fabs(end - at) < kSame; };
-    const bool low = isNear(row.range->first, -1) || (probability && isNear(row.range->first, 0)); // of symmetric codes
-    return (probability || row.opType == "Tanh") && low && isNear(row.range->second, 1);
-}
-
 /// What the range's own data would give over it, dB: with as many codes on either side of zero, where the file has it
 /// so.
 double idleDb(const Symmetry& symmetry, const Comparison& c, size_t index)
@@ -383,12 +360,32 @@ double idleDb(const Symmetry& symmetry, const Comparison& c, size_t index)
     return 20 * std::log10((row.range->second - row.range->first) / needed);
 }
 
-/// A join that needs one scale for all its branches is told of where it is; a mask that takes the range, as such.
-bool isToldOfWidth(const std::vector<Finding>& found, const std::string& tensor)
+/// A join that needs one scale for all its branches is told of where it is; a mask that takes the range, as such; what
+/// the range cuts, too, where that is most.
+bool isToldOfWidth(const std::vector<Finding>& found, const ActivationRow& row, size_t index)
 {
     return std::ranges::any_of(found, [&](const Finding& f) {
-        return (f.rule == Rule::ScaleMismatchAtJoin || f.rule == Rule::ExtremeConstant) && f.tensor == tensor;
+        const bool ofTensor = f.rule == Rule::ScaleMismatchAtJoin || f.rule == Rule::ExtremeConstant;
+        const bool ofRange
+            = f.rule == Rule::InputMismatch || f.rule == Rule::RangeTooSmall || f.rule == Rule::WrongZeroPoint;
+        return (ofTensor && f.tensor == row.name) || (ofRange && f.activation == index);
     });
+}
+
+/// What a range that is too wide leaves unused.
+std::string wideSummary(const ActivationRow& row, double wastedDb)
+{
+    const double share = widthWithZero(*row.floatRange) / (row.range->second - row.range->first);
+    if (exceedsRange(row))
+        return fmt::format(
+            "The data, {:.4g} … {:.4g}, would use {} of a range as wide as {:.4g} … {:.4g}, and {} of them lie beyond "
+            "it. With the range that was observed, this quantizer would make {:.1f} dB less noise.",
+            row.floatRange->first, row.floatRange->second, percentText(share), row.range->first, row.range->second,
+            percentText(row.floatClippedFraction.value_or(0)), gainOfDataRange(row));
+    return fmt::format(
+        "The data use {} of the range {:.4g} … {:.4g}. With the range that was observed, this quantizer would make "
+        "{:.1f} dB less noise.",
+        percentText(share), row.range->first, row.range->second, wastedDb);
 }
 
 /// A quantizer of more bits than a byte whose data use no more codes than a byte has, where its own noise counts: dB
@@ -407,8 +404,9 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
     const bool foreign = manyAreTooWide(c);
     const Symmetry symmetry(c);
     const OutputCost cost(pair, c);
+    const SeenRows rows(c.activations);
     for (size_t i = 0; i < c.activations.size(); ++i) {
-        const ActivationRow& row = c.activations[i];
+        const ActivationRow& row = exceedsRange(c.activations[i]) ? rows[i] : c.activations[i];
         const bool input = isInputLike(pair.floatPlan->graph(), row);
         double wasted = firstOfQuantizer(c, i) ? wastedDb(row).value_or(0) : 0; // dB; 0: nothing worth a word
         if (foreign && input && wasted <= 0 && firstOfQuantizer(c, i) && excessOf(row) >= kForeignExcess)
@@ -419,10 +417,8 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
             wasted = idle;
         if (const double beyond = wasted > 0 ? 0 : wastedBeyondByteDb(row, idle); beyond > 0 && !isShared(pair, c, i))
             wasted = beyond;
-        if (wasted <= 0 || isToldOfWidth(found, row.name))
+        if (wasted <= 0 || isToldOfWidth(found, row, i))
             continue;
-        const double used = widthWithZero(*row.floatRange);
-        const double whole = row.range->second - row.range->first;
         const bool spoiled
             = *row.localSqnrDb < kSpoiledDb && wasted > kForeignDb && cost.isVisible(i, wasted, kProvenLossDb);
         Finding f = activationFinding(c, i, Rule::RangeTooLarge);
@@ -432,10 +428,7 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
             f.severity = Severity::Note;
         if (row.node.empty())
             f.title = "The input uses little of its range";
-        f.summary = fmt::format(
-            "The data use {} of the range {:.4g} … {:.4g}. With the range that was observed, this quantizer would make "
-            "{:.1f} dB less noise.",
-            percentText(used / whole), row.range->first, row.range->second, wasted);
+        f.summary = wideSummary(row, wasted);
         if (visible)
             cost.tell(i, f);
         if (!isInteger(row.params.dtype))

@@ -98,6 +98,30 @@ const Finding* severeRange(const Comparison& c)
     return at == c.findings.end() ? nullptr : &*at;
 }
 
+/// x -> Neg -> a -> MatMul -> y with a quantizer of so many bits at x or at a, whose lowest code stands for `low`.
+Prepared coarse(bool codes, const std::string& at, int bits, float low, float width)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("w", Tensor::of<float>({ kWidth, kWidth }, uniform(kWidth * kWidth, 5)));
+    const float scale = width / float((1 << bits) - 1);
+    const int zero = int(std::lround(-low / scale));
+    const auto value = [&](const std::string& name) {
+        if (!codes || name != at)
+            return name;
+        if (bits == 8)
+            m.qdq<uint8_t>(name, name + "_dq", scale, uint8_t(zero));
+        else {
+            m.constant("s", Tensor::scalar(scale)).constant("z", Tensor::scalar(uint8_t(zero)));
+            m.constant("lowest", Tensor::scalar(uint8_t(0))).constant("highest", Tensor::scalar(uint8_t(15)));
+            m.node("QuantizeLinear", { name, "s", "z" }, { "c" }).node("Clip", { "c", "lowest", "highest" }, { "k" });
+            m.node("DequantizeLinear", { "k", "s", "z" }, { name + "_dq" });
+        }
+        return name + "_dq";
+    };
+    m.node("Neg", { value("x") }, { "a" });
+    return m.node("MatMul", { value("a"), "w" }, { "y" }).output("y").finish();
+}
+
 /// x -> Neg -> a, which two products read, each by a pair of its own of this width; or both by the second one, which
 /// stands behind the first.
 Prepared readTwice(bool codes, float first, float second, bool behind)
@@ -331,6 +355,48 @@ private slots:
         QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
         if (f)
             QVERIFY2(f->tensor == "x" && f->severity == Severity::Warning, qPrintable(rulesOf(c)));
+    }
+
+    void coarseRanges_data()
+    {
+        QTest::addColumn<QString>("at");
+        QTest::addColumn<int>("bits");
+        QTest::addColumn<float>("low"); // of the range; the data's is -0.8 to 1.9 at x
+        QTest::addColumn<float>("width");
+        QTest::addColumn<float>("largest"); // one value, over the others' range
+        QTest::addColumn<int>("rule"); // of a warning or an error; -1: none is told
+        QTest::newRow("right") << "x" << 8 << -0.8f << 2.7f << 1.f << -1;
+        QTest::newRow("pictures that nobody scaled") << "x" << 8 << 0.f << 255.f << 1.f << int(Rule::InputMismatch);
+        QTest::newRow("inside") << "a" << 8 << -255.f << 255.f << 1.f << int(Rule::RangeTooLarge);
+        QTest::newRow("that hold the data") << "x" << 8 << -128.f << 255.f << 1.f << int(Rule::InputMismatch);
+        QTest::newRow("one large value") << "x" << 8 << -200.f << 400.f << 100.f << int(Rule::Outliers);
+        QTest::newRow("one large value, inside") << "a" << 8 << -200.f << 400.f << 100.f << int(Rule::Outliers);
+        QTest::newRow("one large value, twice as wide")
+            << "a" << 8 << -200.f << 400.f << 50.f << int(Rule::RangeTooLarge);
+        QTest::newRow("right, 4 bits") << "a" << 4 << -1.9f << 2.7f << 1.f << -1;
+        QTest::newRow("twice as wide, 4 bits") << "a" << 4 << -3.8f << 5.4f << 1.f << int(Rule::RangeTooLarge);
+        QTest::newRow("one larger value, 4 bits") << "a" << 4 << -4.f << 8.f << 2.f << int(Rule::SensitiveOperator);
+    }
+    /// Few steps where the values lie: by large ones among these, or by a range of other data.
+    void coarseRanges()
+    {
+        QFETCH(QString, at);
+        QFETCH(int, bits);
+        QFETCH(float, low);
+        QFETCH(float, width);
+        QFETCH(float, largest);
+        QFETCH(int, rule);
+        std::vector<float> x = uniform(kRows * kWidth, 3, -0.8f, 1.9f);
+        x[5] = 1.9f * largest;
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, x) });
+        const std::string place = at.toStdString();
+        const Comparison c
+            = compared(coarse(false, place, bits, low, width), coarse(true, place, bits, low, width), data);
+        std::vector<int> told;
+        for (const Finding& f : c.findings)
+            if (f.severity != Severity::Note && f.activation && c.activations[*f.activation].name == place)
+                told.push_back(int(f.rule));
+        QVERIFY2(told == (rule < 0 ? std::vector<int>() : std::vector<int> { rule }), qPrintable(rulesOf(c)));
     }
 
     /// 0 to 1 is the range of a Softmax, however small these data make it.
