@@ -49,6 +49,8 @@ private slots:
     void valuesThatAreNoNumbers();
     void kindOfOutputs_data();
     void kindOfOutputs();
+    void ownNorms_data();
+    void ownNorms();
     void countsPositions();
     void accuracyNeedsOneClassASample();
 };
@@ -192,6 +194,39 @@ void ScoresTests::kindOfOutputs()
                                .node("Identity", { "a" }, { out })
                                .output(out)
                                .finish();
+    QCOMPARE(int(scoreKindOf(*model.plan, model.plan->graph().outputs()[0])), kind);
+}
+
+void ScoresTests::ownNorms_data()
+{
+    QTest::addColumn<QStringList>("norm"); // operators from a to n, which y is a over
+    QTest::addColumn<bool>("ofOwn"); // of a, else of x
+    QTest::addColumn<int>("kind");
+    QTest::newRow("length") << QStringList { "ReduceL2" } << true << int(ScoreKind::None);
+    QTest::newRow("length, at least") << QStringList { "ReduceL2", "Clip" } << true << int(ScoreKind::None);
+    QTest::newRow("written out") << QStringList { "Mul", "ReduceSum", "Sqrt" } << true << int(ScoreKind::None);
+    QTest::newRow("root of mean") << QStringList { "Mul", "ReduceMean", "Sqrt" } << true << int(ScoreKind::None);
+    QTest::newRow("factor") << QStringList { "ReduceL2", "Reciprocal" } << true << int(ScoreKind::None);
+    QTest::newRow("length of another value") << QStringList { "ReduceL2" } << false << int(ScoreKind::Logits);
+    QTest::newRow("sum, as a softmax written out") << QStringList { "ReduceSum" } << true << int(ScoreKind::Logits);
+}
+
+/// Vectors of length one are features, however their length is made so.
+void ScoresTests::ownNorms()
+{
+    QFETCH(QStringList, norm);
+    QFETCH(bool, ofOwn);
+    QFETCH(int, kind);
+    SmallModel m("norm");
+    m.input("x", { 2, 4 }).node("Exp", { "x" }, { "a" });
+    std::string from = ofOwn ? "a" : "x";
+    for (qsizetype i = 0; i < norm.size(); ++i) {
+        const std::string to = "n" + std::to_string(i), op = norm[i].toStdString();
+        m.node(op, op == "Mul" ? SmallModel::Names { from, from } : SmallModel::Names { from }, { to });
+        from = to;
+    }
+    const Prepared model
+        = m.node(norm.back() == "Reciprocal" ? "Mul" : "Div", { "a", from }, { "y" }).output("y").finish();
     QCOMPARE(int(scoreKindOf(*model.plan, model.plan->graph().outputs()[0])), kind);
 }
 

@@ -104,8 +104,11 @@ Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Pla
     QS_TRY(SampleLoop loop, SampleLoop::make(schedules, threads, beside));
     VariantRuns runs(std::move(fitting), work, std::move(loop));
     runs.m_reference = std::move(reference);
-    if (options.divergences)
-        runs.findGuesses();
+    runs.m_tasks = outputTasks(*runs.m_reference, runs.m_reference->graph().outputs(), options.tasks);
+    const auto guesses = [](const OutputTask& task) { return task.tokens.has_value(); };
+    if (const auto found = std::ranges::find_if(runs.m_tasks, guesses);
+        options.divergences && found != runs.m_tasks.end())
+        runs.m_guesses = size_t(found - runs.m_tasks.begin());
     runs.m_bases = std::move(bases);
     runs.m_data = std::move(data);
     // State is carried through all samples, so they belong to one turn.
@@ -113,16 +116,6 @@ Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Pla
     if (options.carry.empty() && cached > 0)
         runs.m_turnFeeds = std::clamp<uint64_t>(runs.m_options.cacheBytes / cached, std::min(threads, feeds), feeds);
     return runs;
-}
-
-void VariantRuns::findGuesses()
-{
-    const auto tasks = outputTasks(*m_reference, m_reference->graph().outputs());
-    const auto found = std::ranges::find_if(tasks, [](const OutputTask& task) { return task.tokens.has_value(); });
-    if (found == tasks.end())
-        return;
-    m_guesses = size_t(found - tasks.begin());
-    m_guessing = *found;
 }
 
 /// Samples of the turn that run at once.
@@ -215,25 +208,34 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         total.outputs[o] = { sums.xx, sums.ee, isHandedOn(m_reference->graph(), m_reference->graph().outputs()[o]) };
         if (o == m_guesses)
             addDivergence(total, sample, y, execution.get(outputs[place]).shape());
-        const size_t samples = sample.feed.samples, slice = x.size() / samples;
-        if (o > 0 || x.size() % samples != 0)
-            continue;
-        const bool scored = scoreKindOf(*m_reference, m_reference->graph().outputs()[0]) != ScoreKind::None;
-        const auto rows = scored ? scoreRows(execution.get(outputs[o]).shape(), samples) : std::nullopt;
-        if (!rows || rows->positions != 1)
-            continue;
-        for (size_t s = 0; s < samples; ++s) {
-            const auto chosen = argmax(y.data() + s * slice, slice);
-            ++total.classes;
-            total.agreeing += chosen >= 0 && chosen == argmax(x.data() + s * slice, slice);
-            const auto label = m_data->label(sample.feed.firstSample + s);
-            if (!label)
-                continue;
-            ++total.labels;
-            total.right += chosen == *label;
-        }
+        if (o == 0)
+            addClasses(total, sample, y, execution.get(outputs[place]).shape());
     }
     return total;
+}
+
+/// Of the first output, where it is for classes: its shape tells whether a sequence has several positions.
+void VariantRuns::addClasses(
+    OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const
+{
+    const size_t samples = sample.feed.samples;
+    const std::vector<float>& x = sample.outputs[0];
+    const TaskKind kind = m_tasks[0].what.kind;
+    const bool scored = (kind == TaskKind::Classes || kind == TaskKind::Sequence) && x.size() % samples == 0;
+    const auto rows = scored ? scoreRows(shape, samples) : std::nullopt;
+    if (!rows || rows->positions != 1)
+        return;
+    const size_t slice = x.size() / samples;
+    for (size_t s = 0; s < samples; ++s) {
+        const auto chosen = argmax(y.data() + s * slice, slice);
+        ++total.classes;
+        total.agreeing += chosen >= 0 && chosen == argmax(x.data() + s * slice, slice);
+        const auto label = m_data->label(sample.feed.firstSample + s);
+        if (!label)
+            continue;
+        ++total.labels;
+        total.right += chosen == *label;
+    }
 }
 
 void VariantRuns::addDivergence(
@@ -244,11 +246,12 @@ void VariantRuns::addDivergence(
     const auto rows = scoreRows(shape, samples);
     if (!rows || x.size() % samples != 0)
         return;
-    const auto prompts = promptTokens(*m_guessing.tokens, sample.feed.inputs, samples, rows->positions, rows->classes);
+    const auto prompts
+        = promptTokens(*m_tasks[m_guesses].tokens, sample.feed.inputs, samples, rows->positions, rows->classes);
     const size_t slice = x.size() / samples;
     for (size_t s = 0; s < prompts.size(); ++s) {
-        const ScoreSums sums = scoreSums(
-            x.data() + s * slice, y.data() + s * slice, *rows, m_guessing.scores, { nullptr, &prompts[s], nullptr });
+        const ScoreSums sums = scoreSums(x.data() + s * slice, y.data() + s * slice, *rows, m_tasks[m_guesses].scores,
+            { nullptr, &prompts[s], nullptr });
         total.positions += size_t(sums.distributions);
         total.divergence += sums.divergence;
     }

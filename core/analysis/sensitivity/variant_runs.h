@@ -36,7 +36,7 @@ struct OutputScore {
     Number worstSqnrDb()
         const; ///< of the worst result (not handed on, if any is not), dB; null where all are exact or without a signal
     Number accuracy() const; ///< fraction; null without labels
-    Number agreement() const; ///< fraction of samples; null where the first output is no scores of classes
+    Number agreement() const; ///< fraction of samples; null where the first output is not for classes
     Number klMean() const; ///< by position; null where no output guesses next tokens, or it was not asked for
 };
 
@@ -50,6 +50,7 @@ public:
         CarryNames carry; ///< then nothing is cached
         std::vector<size_t> outputs; ///< of the variants, by output of the reference; empty: the same order
         bool divergences = false; ///< of the first output that guesses next tokens, too
+        TaskChoices tasks {}; ///< what the user says of the reference's outputs
     };
     using Plans = std::vector<std::shared_ptr<const Plan>>;
     using MakePlan = std::function<Result<std::shared_ptr<const Plan>>(size_t variant)>;
@@ -95,7 +96,6 @@ private:
         , m_loop(std::move(loop))
     {
     }
-    void findGuesses();
     Status begin(size_t first, size_t count);
     Status runReference();
     Status runBase(const std::shared_ptr<const Plan>& base);
@@ -104,11 +104,12 @@ private:
     Result<FedModel> fed(const std::shared_ptr<const Plan>& plan) const;
     Result<Execution> execute(const Job& job, const Sample& sample, FedModel& model) const;
     OutputScore score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const;
+    void addClasses(OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const;
     void addDivergence(OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const;
 
     std::shared_ptr<const Plan> m_reference;
+    std::vector<OutputTask> m_tasks; ///< of the reference's outputs
     size_t m_guesses = SIZE_MAX; ///< output that guesses next tokens; SIZE_MAX: none, or not asked for
-    OutputTask m_guessing; ///< what that one is for
     Plans m_bases;
     std::shared_ptr<const DataSource> m_data;
     Options m_options;

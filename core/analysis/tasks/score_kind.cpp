@@ -137,6 +137,43 @@ bool mixesShares(const Plan& plan, ValueId value, int depth = 0)
     return shares && others;
 }
 
+/// The value whose squares a norm sums up (or averages): by one operator or written out; where it is none, nothing.
+ValueId squaredBy(const Plan& plan, ValueId norm)
+{
+    static constexpr std::array<std::string_view, 8> through { "Clip", "Max", "Add", "Expand", "Sqrt", "Pow", "Abs",
+        "Reciprocal" };
+    for (int depth = 0; depth < kDeepest; ++depth) {
+        const Node* node = computedValue(plan, norm).node;
+        if (!node || !node->hasInput(0))
+            return {};
+        if (node->is("ReduceL2") || node->is("ReduceSumSquare"))
+            return computedValue(plan, node->inputs[0]).value;
+        if (node->is("ReduceSum") || node->is("ReduceMean")) {
+            const Node* square = computedValue(plan, node->inputs[0]).node;
+            const bool ofOne = square && square->hasInput(0)
+                && (square->is("Pow") || (square->is("Mul") && square->inputs[0] == square->inputs[1]));
+            return ofOne ? computedValue(plan, square->inputs[0]).value : ValueId();
+        }
+        if (std::ranges::find(through, std::string_view(node->opType)) == through.end())
+            return {};
+        const bool second = node->hasInput(1) && !computedValue(plan, node->inputs[0]).node; // beside a constant
+        norm = node->inputs[second ? 1 : 0];
+    }
+    return {};
+}
+
+/// Values over the root of their own squares' sum or mean, as features are normalized: x / |x|, x * (1 / |x|).
+bool isOverOwnNorm(const Plan& plan, const Node& node)
+{
+    if ((!node.is("Div") && !node.is("Mul")) || !node.hasInput(0) || !node.hasInput(1))
+        return false;
+    const auto over = [&](ValueId x, ValueId norm) {
+        const ValueId squared = squaredBy(plan, norm), own = computedValue(plan, x).value;
+        return squared.valid() && own.valid() && squared == own;
+    };
+    return over(node.inputs[0], node.inputs[1]) || (node.is("Mul") && over(node.inputs[1], node.inputs[0]));
+}
+
 } // namespace
 
 ComputedValue computedValue(const Plan& plan, ValueId value)
@@ -181,7 +218,8 @@ ScoreKind scoreKindOf(const Plan& plan, ValueId output)
     if (type == "Sigmoid" || type == "HardSigmoid")
         return ScoreKind::Ranked;
     const bool others = type.ends_with("LayerNormalization") || type == "LSTM" || type == "GRU" || type == "RNN"
-        || type == "Tanh" || type == "LpNormalization" || type == "Clip" || type == "Relu";
+        || type == "Tanh" || type == "LpNormalization" || type == "Clip" || type == "Relu"
+        || isOverOwnNorm(plan, *computed.node);
     const bool features = isOnePlace(plan.facts().of(output).dims) && !namesOne(name, kScores);
     return others || features ? ScoreKind::None : ScoreKind::Logits;
 }

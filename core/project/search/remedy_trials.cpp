@@ -85,6 +85,7 @@ Status RemedyTrials::begin()
     const ComparePair pair = comparePairOf(*m_snapshot);
     VariantRuns::Options options { memoryLimitOrDefault(m_work.memoryLimit) / 4, m_snapshot->inputs.carry, {} };
     options.outputs = outputPlaces(pair);
+    options.tasks = m_snapshot->inputs.tasks;
     QS_TRY(m_runs, VariantRuns::make(pair.floatPlan, { pair.quantPlan }, m_snapshot->data, options, m_work));
     std::shared_ptr<const Plan> now = pair.quantPlan;
     if (saturates({}) && m_snapshot->inputs.profile != ArithmeticProfile::IntegerAvx2) {

@@ -27,7 +27,7 @@ Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const s
     inputs.exclusions = exclusions;
     inputs.profile = from.profile;
     inputs.lowered = snapshot.caches.lowered;
-    inputs.runs = { defaultActivationCache(), from.carry };
+    inputs.runs = { .cacheBytes = defaultActivationCache(), .carry = from.carry, .tasks = from.tasks };
     inputs.partial = partial;
     return measureSensitivity(inputs, workFor(from, progress, cancel));
 }

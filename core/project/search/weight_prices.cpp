@@ -59,7 +59,7 @@ Result<WeightPrices> weightPricesOf(
     inputs.budget = request.budget;
     inputs.profile = from.profile;
     inputs.lowered = snapshot.caches.lowered;
-    inputs.runs = { defaultActivationCache(), from.carry };
+    inputs.runs = { .cacheBytes = defaultActivationCache(), .carry = from.carry, .tasks = from.tasks };
     return measureWeightPrices(inputs, work);
 }
 
