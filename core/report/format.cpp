@@ -175,6 +175,7 @@ std::string networkVerdict(const NetworkVerdict& v)
     const double distance = v.distance.worstOutput.distance;
     std::string apart = distance == 0 ? " (no difference"
         : std::isfinite(distance)     ? " (" + number(distance, 2) + " of the size of " + v.output + " apart"
+        : v.distance.zeroInFloat      ? " (" + v.output + " is zero everywhere in the float model alone"
                                       : " (" + v.output + " cannot be compared";
     if (v.distance.explained && (distance > 0 || v.step.precision != Precision::Float32))
         apart += ", rounding "

@@ -155,6 +155,7 @@ private:
     {
         m_counts.clear();
         m_sameSize.clear();
+        m_zero.clear();
         m_lost.clear();
         std::vector<ValueId> ofFloat, ofBypassed;
         for (const ValueOfBoth& v : values) {
@@ -176,6 +177,8 @@ private:
             found.push_back(distanceBetween(both, outputs));
             m_counts.push_back((*x)[i].count());
             m_sameSize.push_back(both.x.size() == both.y.size());
+            m_zero.push_back(m_sameSize.back() && finiteCount(both.y) > 0
+                && std::ranges::all_of(both.x, [](float v) { return v == 0; }));
             m_lost.push_back(lostBy(both));
         }
         return found;
@@ -193,6 +196,7 @@ private:
                 continue;
             NetworkDistance here;
             here.worstOutput = { outputs[i].shown, apart[i] };
+            here.zeroInFloat = m_zero[i];
             const double margin = m_counts[i] < kFew ? kMarginOfFew : kProofMargin;
             here.tolerance = std::max(kSameNetwork, margin * m_room);
             if (!m_explained.empty()) {
@@ -219,6 +223,7 @@ private:
     std::vector<double> m_explained; ///< by output: what rounding explains; of the sample that it was asked for last
     std::vector<int64_t> m_counts; ///< elements of what was compared last
     std::vector<bool> m_sameSize; ///< of the same, in both files
+    std::vector<bool> m_zero; ///< of the same: zero everywhere in the float model, numbers in the other file
     std::vector<Lost> m_lost; ///< of the same
 };
 

@@ -46,6 +46,7 @@ struct NetworkDistance {
     bool hidden = false; ///< within a tolerance that is too wide to show anything
     /// The distance is the share of whole numbers that are others, though both files make them from the same reals.
     bool counted = false;
+    bool zeroInFloat = false; ///< the output is zero everywhere in the float model: no distance is relative to it
     uint64_t sample = 0; ///< number of the sample among all
     /// That, and no more is between the files than a few runs with rounding made.
     bool hiddenByRounding() const { return hidden && worstOutput.distance <= tolerance / kProofMargin; }

@@ -167,7 +167,10 @@ std::optional<double> RestoredRuns::add(const std::vector<Tensor>& inputs, const
 RestoredOutput RestoredRuns::result() const
 {
     RestoredOutput worst { kExactDb, kExactDb };
+    const bool signals = std::ranges::any_of(m_sums, [](const Sums& sums) { return sums.signal > 0; });
     for (const Sums& sums : m_sums) {
+        if (signals && sums.signal == 0)
+            continue;
         worst.asIsDb = std::min(worst.asIsDb, dbOf(sums.signal, sums.asIs));
         worst.restoredDb = std::min(worst.restoredDb, dbOf(sums.signal, sums.restored));
     }

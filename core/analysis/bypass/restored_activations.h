@@ -12,16 +12,20 @@
 
 namespace qs {
 
-/// SQNR of the worst output, in dB, at most kExactDb.
+inline constexpr double kExactDb = 180;
+
+/// SQNR of the worst output, in dB, at most kExactDb; of outputs that are zero in the float model only where all are:
+/// then -kExactDb stands for other numbers.
 struct RestoredOutput {
     double asIsDb = 0; ///< of the quantized file
     double restoredDb = 0; ///< with the activations that it lost put back
     uint64_t samples = 0; ///< that were run, those of the largest error; 0: all of the comparison
     double lostDb() const { return restoredDb - asIsDb; }
     bool matterLittle() const { return lostDb() < kLittleLostDb; }
+    bool hasSignal() const { return asIsDb > -kExactDb; }
+    bool isExact() const { return restoredDb >= kExactDb; }
     static constexpr double kLittleLostDb = 0.5;
 };
-inline constexpr double kExactDb = 180;
 
 /// Runs both files, and the quantized one with the activations that pairs call lost, on one sample after the other.
 class RestoredRuns {

@@ -38,6 +38,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
     archiveOptional(stream, d.explained, [&](auto& explained) { stream.item(explained); });
     stream.item(d.hidden);
     stream.item(d.counted);
+    stream.item(d.zeroInFloat);
     stream.item(d.sample);
 }
 

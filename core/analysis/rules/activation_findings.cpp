@@ -77,6 +77,21 @@ Remedy remedyOf(const ActivationRow& row, const std::string& node)
     return { RemedyKind::SetRange, node, row.name, first, last, 0 };
 }
 
+/// What putting them back gains.
+std::string restoredText(const RestoredOutput& r)
+{
+    const std::string where
+        = r.samples > 0 ? fmt::format(" On the {} samples of the largest error the", r.samples) : std::string(" The");
+    const auto has
+        = [](double db) { return db >= kExactDb ? std::string("is exact") : fmt::format("has {:.1f} dB", db); };
+    if (r.hasSignal())
+        return fmt::format("{} output {}, and {} with every lost activation put back.", where, has(r.asIsDb),
+            r.isExact() ? has(r.restoredDb) : fmt::format("{:.1f} dB", r.restoredDb));
+    return fmt::format("{} output is zero everywhere in the float model and not in the quantized one, so it has no "
+                       "SQNR; {} with every lost activation put back.",
+        where, r.isExact() ? "it is zero, too," : "it is not zero, either,");
+}
+
 Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t index)
 {
     const ActivationRow& row = c.activations[index];
@@ -96,11 +111,9 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
     f.evidence.push_back(evidence("lowest", low));
     f.evidence.push_back(evidence("highest", high));
     if (c.restored) {
-        f.summary += fmt::format(" {} output has {:.1f} dB, and {:.1f} dB with every lost activation put back.",
-            c.restored->samples > 0 ? fmt::format("On the {} samples of the largest error the", c.restored->samples)
-                                    : "The",
-            c.restored->asIsDb, c.restored->restoredDb);
-        f.evidence.push_back(evidence("output_lost_db", c.restored->lostDb(), "dB"));
+        f.summary += restoredText(*c.restored);
+        if (c.restored->hasSignal())
+            f.evidence.push_back(evidence("output_lost_db", c.restored->lostDb(), "dB"));
         if (c.restored->lostDb() > kRuinedDb)
             f.severity = Severity::Error;
         else if (c.restored->matterLittle() && c.network && c.network->same())
@@ -187,7 +200,7 @@ void findLostActivations(const ComparePair& pair, const Comparison& c, std::vect
     findSkippedActivations(pair, c, found);
 }
 
-void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found)
+void putCauseFirst(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const auto lost = std::ranges::find(found, Rule::ActivationLost, &Finding::rule);
     const auto other = std::ranges::find_if(
@@ -202,8 +215,17 @@ void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found)
     const bool cause = std::ranges::any_of(places, [&](const FindingPlace& p) {
         return p.tensor == other->tensor || (made.valid() && graph.node(made).name == p.node);
     });
-    if (!cause)
+    const bool alone = c.network && c.network->lostAlone && lost->cause != kSkipped;
+    if (!cause && !alone)
         return;
+    if (alone) {
+        lost->summary += " With them both files compute the same without quantizers.";
+        lost->severity = other->severity;
+        lost->rank = std::max(lost->rank, other->rank);
+        found.erase(other);
+        std::ranges::stable_sort(found, {}, &Finding::severity);
+        return;
+    }
     other->summary += lost->cause == kSkipped
         ? fmt::format(" The reason: {}.", lost->title)
         : fmt::format(" The reason: the activation behind {} is lost.", other->node);

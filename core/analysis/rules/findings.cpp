@@ -198,7 +198,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
     });
     foldFindings(found);
-    putCauseFirst(pair, found);
+    putCauseFirst(pair, c, found);
     c.findings = std::move(found);
 }
 

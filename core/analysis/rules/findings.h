@@ -88,8 +88,9 @@ void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
 /// What the proof tells, by what is known of the weights.
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c);
 
-/// Where a lost activation is what makes two networks of the files, it is told before that, which then names it.
-void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found);
+/// Where a lost activation is what makes two networks of the files, it is told before that, which then names it; or in
+/// its place, where nothing else does.
+void putCauseFirst(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Findings of one rule and cause become one with a list of places, where there are several. Sorted as before.
 void foldFindings(std::vector<Finding>& found);
 

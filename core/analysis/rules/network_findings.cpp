@@ -132,9 +132,11 @@ std::string offBy(const NetworkVerdict& verdict)
         return fmt::format(
             "given the float model's own numbers, makes other whole numbers of them: {} of {} are others",
             percentText(distance), verdict.output);
-    return std::isfinite(distance)
-        ? fmt::format("off by {:.2g} of the size of {}", distance, verdict.output)
-        : "off in " + verdict.output + ", which has another shape or no finite numbers and cannot be compared";
+    if (std::isfinite(distance))
+        return fmt::format("off by {:.2g} of the size of {}", distance, verdict.output);
+    return "off in " + verdict.output
+        + (verdict.distance.zeroInFloat ? ", which is zero everywhere in the float model and is not there"
+                                        : ", which has another shape or no finite numbers and cannot be compared");
 }
 
 /// The other function that explains what is between the files; null where none does.
@@ -192,11 +194,13 @@ std::string summaryOf(const NetworkVerdict& verdict, const PlaceText& place, con
             + fmt::format(
                 " {}: this alone moves the float model's outputs by {:.2g}.", upper(cause->text), cause->effect)
             + restOf(verdict, *cause);
-    text += d.counted           ? fmt::format(" They part at {}.", place.name)
-        : d.mostFrom            ? fmt::format(" They part by {:.2g} before, most comes in at {} ({:.2g}){}.",
-                         d.firstApart->distance, place.name, place.distance, place.before)
+    const std::string far
+        = std::isfinite(place.distance) ? fmt::format("{:.2g}", place.distance) : "of which no ratio can be told";
+    text += d.counted ? fmt::format(" They part at {}.", place.name)
+        : d.mostFrom  ? fmt::format(" They part by {:.2g} before, most comes in at {} ({}){}.", d.firstApart->distance,
+               place.name, far, place.before)
         : !place.behind.empty() ? place.behind
-                                : fmt::format(" They part at {} ({:.2g}){}.", place.name, place.distance, place.before);
+                                : fmt::format(" They part at {} ({}){}.", place.name, far, place.before);
     if (!settings.empty())
         text += " There " + listed(settings) + ".";
     text += otherWeights(verdict);
@@ -560,6 +564,8 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
 {
     auto verdict = judged(proof, c);
+    if (verdict && proof->withActivations && verdict->known() && !verdict->same())
+        verdict->lostAlone = !verdict->storedWeights && !verdict->otherConstants && verdict->otherFunctions.empty();
     if (verdict && verdict->distance.worstOutput.floatValue.valid())
         verdict->output = nameOf(c, verdict->distance.worstOutput.floatValue);
     if (verdict)
