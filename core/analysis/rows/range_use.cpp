@@ -17,8 +17,8 @@ constexpr double kLostDb = 6;
 constexpr double kWastedDb = 12;
 /// Above this nobody minds a waste.
 constexpr double kGoodDb = 30;
-/// Of ranges twice as wide, where a range of the data would leave more than kCoarseDb and this one does not.
-constexpr double kTwiceDb = 5.5, kCoarseDb = 20;
+/// Of ranges twice as wide, where a range of the data would leave more than kFewStepsDb and this one does not.
+constexpr double kHalfUsedDb = 5.5, kFewStepsDb = 20;
 
 /// By what the range is wider than one that holds the data, dB, whatever it cuts: with as many codes on either side of
 /// zero, where it has so.
@@ -137,8 +137,8 @@ std::optional<double> wastedDb(const ActivationRow& row)
         return std::nullopt;
     const double wider = widerDb(row);
     const bool coarse
-        = std::max(*row.localSqnrDb, *row.idealSqnrDb) < kCoarseDb && *row.idealSqnrDb + wider >= kCoarseDb;
-    const bool wasted = (exceedsRange(row) && wider >= kWastedDb) || (coarse && wider >= kTwiceDb);
+        = std::max(*row.localSqnrDb, *row.idealSqnrDb) < kFewStepsDb && *row.idealSqnrDb + wider >= kFewStepsDb;
+    const bool wasted = (exceedsRange(row) && wider >= kWastedDb) || (coarse && wider >= kHalfUsedDb);
     return wasted && !isWholeOfOperator(row) ? std::optional(wider) : std::nullopt;
 }
 

@@ -30,7 +30,7 @@ double unusedDb(const ActivationRow& row);
 /// The range is all that the operator can make, whatever these data are: other data need it.
 bool isWholeOfOperator(const ActivationRow& row);
 /// The representable range is far wider than the data, some of which may lie beside it: dB that are wasted; nothing
-/// below kWastedDb, but where a range of the data would leave steps enough and this one does not, kTwiceDb.
+/// below kWastedDb, but where a range of the data would leave steps enough and this one does not, kHalfUsedDb.
 std::optional<double> wastedDb(const ActivationRow& row);
 /// What the range of the data would give over what there is, dB.
 double gainOfDataRange(const ActivationRow& row);
