@@ -265,6 +265,11 @@ std::string samplesRight(const Finding& f, const std::optional<Accuracy>& accura
     }
     if (f.measuredTop1Gain && std::abs(*f.measuredTop1Gain) >= 0.05)
         return fmt::format(", {:+.1f} points of samples in the float model's class", *f.measuredTop1Gain);
+    if (f.measuredAgreementGain && std::abs(*f.measuredAgreementGain) >= 0.05)
+        return fmt::format(", {:+.1f} points of {}", *f.measuredAgreementGain,
+            f.agreementOf == TaskKind::Boxes      ? "boxes"
+                : f.agreementOf == TaskKind::Mask ? "mean IoU"
+                                                  : "positions");
     return {};
 }
 

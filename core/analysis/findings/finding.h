@@ -4,6 +4,7 @@
 #include "core/analysis/findings/remedy.h"
 #include "core/analysis/findings/rule.h"
 #include "core/analysis/measure/number.h"
+#include "core/analysis/tasks/output_task.h"
 
 #include <cstddef>
 #include <optional>
@@ -47,6 +48,8 @@ struct Finding {
     Number measuredGainDb; ///< of the SQNR of the worst output, where the remedy was tried
     Number measuredAccuracyGain; ///< samples right, percentage points; null without labels
     Number measuredTop1Gain; ///< samples with the float model's class, percentage points
+    Number measuredAgreementGain; ///< of sequences, masks and boxes, the output that agrees least, percentage points
+    TaskKind agreementOf = TaskKind::Values; ///< what that counts
     bool triedInFile = false; ///< what was measured is the quantized file, changed itself
     std::vector<Remedy> together; ///< further changes of the remedy: causes that hide each other are mended at once
     double confidence = 1; ///< 0..1; below 1 the rule is not sure

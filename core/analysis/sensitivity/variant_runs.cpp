@@ -47,6 +47,7 @@ void merge(OutputScore& into, const OutputScore& from)
         into.outputs[o].signal += from.outputs[o].signal;
         into.outputs[o].noise += from.outputs[o].noise;
         into.outputs[o].handedOn = from.outputs[o].handedOn;
+        into.outputs[o].agreed.merge(from.outputs[o].agreed);
     }
     into.labels += from.labels;
     into.right += from.right;
@@ -81,6 +82,23 @@ Number OutputScore::worstSqnrDb() const
 
 Number OutputScore::accuracy() const { return share(right, labels); }
 Number OutputScore::agreement() const { return share(agreeing, classes); }
+
+size_t OutputScore::leastAgreeing() const
+{
+    size_t least = SIZE_MAX;
+    for (size_t o = 0; o < outputs.size(); ++o)
+        if (const Number share = outputs[o].agreed.share();
+            share && (least == SIZE_MAX || *share < *outputs[least].agreed.share()))
+            least = o;
+    return least;
+}
+
+Number OutputScore::taskAgreement() const
+{
+    const size_t least = leastAgreeing();
+    return least == SIZE_MAX ? Number() : outputs[least].agreed.share();
+}
+
 Number OutputScore::klMean() const { return positions == 0 ? Number() : Number(divergence / double(positions)); }
 
 Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Plans bases,
@@ -105,6 +123,12 @@ Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Pla
     VariantRuns runs(std::move(fitting), work, std::move(loop));
     runs.m_reference = std::move(reference);
     runs.m_tasks = outputTasks(*runs.m_reference, runs.m_reference->graph().outputs(), options.tasks);
+    runs.m_counted.resize(runs.m_tasks.size());
+    for (size_t o = 0; o < runs.m_tasks.size() && options.agreement; ++o) {
+        runs.m_counted[o] = runs.m_counted[o] || isCounted(runs.m_tasks[o]);
+        for (const size_t part : runs.m_tasks[o].parts)
+            runs.m_counted[part] = true;
+    }
     const auto guesses = [](const OutputTask& task) { return task.tokens.has_value(); };
     if (const auto found = std::ranges::find_if(runs.m_tasks, guesses);
         options.divergences && found != runs.m_tasks.end())
@@ -148,8 +172,12 @@ Status VariantRuns::runReference()
         QS_TRY(sample.feed, m_data->feed(m_turn.first + index));
         sample.key = sampleKey(sample.feed.inputs);
         QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::FindAndKeepCodes }, sample, model));
-        for (const ValueId out : schedule->demand().values)
-            sample.outputs.push_back(floatsOf(execution.get(out)));
+        for (const ValueId out : schedule->demand().values) {
+            const Tensor& x = execution.get(out);
+            sample.real.push_back(isFloat(x.dtype()));
+            const bool kept = sample.real.back() || m_counted[sample.outputs.size()];
+            sample.outputs.push_back({ kept ? toFloats(x) : std::vector<float>(), x.shape() });
+        }
         return {};
     });
 }
@@ -195,9 +223,9 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
     total.outputs.resize(sample.outputs.size());
     for (size_t o = 0; o < sample.outputs.size(); ++o) {
         const size_t place = m_options.outputs.empty() ? o : m_options.outputs[o];
-        if (place >= outputs.size())
+        if (place >= outputs.size() || !sample.real[o])
             continue;
-        const std::vector<float>& x = sample.outputs[o];
+        const std::vector<float>& x = sample.outputs[o].values;
         const std::vector<float> y = floatsOf(execution.get(outputs[place]));
         if (x.size() != y.size())
             continue;
@@ -211,7 +239,25 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         if (o == 0)
             addClasses(total, sample, y, execution.get(outputs[place]).shape());
     }
+    if (m_options.agreement)
+        addAgreement(total, sample, execution, outputs);
     return total;
+}
+
+void VariantRuns::addAgreement(
+    OutputScore& total, const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const
+{
+    std::vector<OutputValues> y(sample.outputs.size());
+    for (size_t o = 0; o < y.size(); ++o) {
+        const size_t place = m_options.outputs.empty() ? o : m_options.outputs[o];
+        if (!m_counted[o] || place >= outputs.size())
+            continue;
+        const Tensor& made = execution.get(outputs[place]);
+        if (isFloat(made.dtype()) == sample.real[o]) // else codes, which say nothing
+            y[o] = { toFloats(made), made.shape() };
+    }
+    for (size_t o = 0; o < y.size(); ++o)
+        total.outputs[o].agreed = agreementCounts(m_tasks, o, sample.outputs, y, sample.feed, m_options.tasks.boxes);
 }
 
 /// Of the first output, where it is for classes: its shape tells whether a sequence has several positions.
@@ -219,7 +265,7 @@ void VariantRuns::addClasses(
     OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const
 {
     const size_t samples = sample.feed.samples;
-    const std::vector<float>& x = sample.outputs[0];
+    const std::vector<float>& x = sample.outputs[0].values;
     const TaskKind kind = m_tasks[0].what.kind;
     const bool scored = (kind == TaskKind::Classes || kind == TaskKind::Sequence) && x.size() % samples == 0;
     const auto rows = scored ? scoreRows(shape, samples) : std::nullopt;
@@ -242,7 +288,7 @@ void VariantRuns::addDivergence(
     OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const
 {
     const size_t samples = sample.feed.samples;
-    const std::vector<float>& x = sample.outputs[m_guesses];
+    const std::vector<float>& x = sample.outputs[m_guesses].values;
     const auto rows = scoreRows(shape, samples);
     if (!rows || x.size() % samples != 0)
         return;

@@ -3,6 +3,7 @@
 
 #include "core/analysis/measure/number.h"
 #include "core/analysis/pairs/fed_model.h"
+#include "core/analysis/sensitivity/output_agreement.h"
 #include "core/analysis/tasks/recognition.h"
 #include "core/base/result.h"
 #include "core/data/data_source.h"
@@ -23,6 +24,7 @@ struct OutputScore {
     struct Sums {
         double signal = 0, noise = 0; ///< sum of x^2, sum of (x - y)^2
         bool handedOn = false; ///< a state for the next run
+        AgreementCounts agreed {}; ///< of sequences, masks and boxes, where they are asked for
         Number sqnrDb() const; ///< null when exact or without a signal
     };
     double signal = 0, noise = 0; ///< of all outputs
@@ -37,6 +39,9 @@ struct OutputScore {
         const; ///< of the worst result (not handed on, if any is not), dB; null where all are exact or without a signal
     Number accuracy() const; ///< fraction; null without labels
     Number agreement() const; ///< fraction of samples; null where the first output is not for classes
+    /// Of the output whose sequence, mask or boxes agree least; SIZE_MAX: there is none, or it was not asked for.
+    size_t leastAgreeing() const;
+    Number taskAgreement() const; ///< its share
     Number klMean() const; ///< by position; null where no output guesses next tokens, or it was not asked for
 };
 
@@ -51,6 +56,7 @@ public:
         std::vector<size_t> outputs; ///< of the variants, by output of the reference; empty: the same order
         bool divergences = false; ///< of the first output that guesses next tokens, too
         TaskChoices tasks {}; ///< what the user says of the reference's outputs
+        bool agreement = false; ///< of sequences, masks and boxes, too
     };
     using Plans = std::vector<std::shared_ptr<const Plan>>;
     using MakePlan = std::function<Result<std::shared_ptr<const Plan>>(size_t variant)>;
@@ -68,6 +74,8 @@ public:
         size_t count, const MakePlan& plan, std::string_view phase, const Share& share = { 0, 0 });
     /// An output guesses next tokens, and divergences are asked for.
     bool guessesTokens() const { return m_guesses != SIZE_MAX; }
+    /// Of the reference's outputs.
+    const std::vector<OutputTask>& tasks() const { return m_tasks; }
     /// This plan takes the place of a base: the variants that follow have more in common with it.
     Status rebase(size_t base, std::shared_ptr<const Plan> plan);
 
@@ -75,7 +83,8 @@ private:
     struct Sample {
         Feed feed; ///< follows the reference's inputs; variants take theirs by name, else in order
         Hash128 key;
-        std::vector<std::vector<float>> outputs; ///< of the reference; empty where they are no floats
+        std::vector<OutputValues> outputs; ///< of the reference; empty where they are no floats and nothing counts them
+        std::vector<bool> real; ///< by output: floats
     };
     using Parts = std::vector<OutputScore>; ///< by feed of the turn
     struct Turn {
@@ -104,11 +113,14 @@ private:
     Result<FedModel> fed(const std::shared_ptr<const Plan>& plan) const;
     Result<Execution> execute(const Job& job, const Sample& sample, FedModel& model) const;
     OutputScore score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const;
+    void addAgreement(
+        OutputScore& total, const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const;
     void addClasses(OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const;
     void addDivergence(OutputScore& total, const Sample& sample, const std::vector<float>& y, const Shape& shape) const;
 
     std::shared_ptr<const Plan> m_reference;
     std::vector<OutputTask> m_tasks; ///< of the reference's outputs
+    std::vector<bool> m_counted; ///< by output: its values are needed for agreement
     size_t m_guesses = SIZE_MAX; ///< output that guesses next tokens; SIZE_MAX: none, or not asked for
     Plans m_bases;
     std::shared_ptr<const DataSource> m_data;

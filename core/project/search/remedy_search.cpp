@@ -16,6 +16,7 @@ namespace {
 using Changes = std::vector<Remedy>;
 
 constexpr double kNoticeableDb = 1; ///< that a larger choice has to gain over a smaller one
+constexpr double kNoticeablePoints = 1; ///< of agreement: less makes no choice the better one
 constexpr double kEightBitsDb = 20; ///< at the output: more than 8 bits are not asked for
 constexpr double kWiderDb = 3; ///< that a change of all activations has to gain over that of the one that is to blame
 constexpr size_t kExcluded = 3; ///< nodes that are tried in float, by each of two orders
@@ -26,6 +27,13 @@ double gainOf(const RemedyTrials& trials, const Changes& changes)
 {
     const Trial* trial = trials.known(changes);
     return trial ? trial->gainDb.value_or(-1e9) : -1e9;
+}
+
+/// Percentage points of what tasks other than classes count.
+double pointsOf(const RemedyTrials& trials, const Changes& changes)
+{
+    const Trial* trial = trials.known(changes);
+    return trial ? trial->agreementGain.value_or(0) : 0;
 }
 
 bool holds(const Changes& all, const Changes& some)
@@ -181,18 +189,26 @@ public:
         return {};
     }
     void add(const std::vector<Changes>& choices) { m_tried.insert(m_tried.end(), choices.begin(), choices.end()); }
-    /// What gains most; among about equals the smallest choice.
+    /// What gains most; among about equals those whose tasks agree most, and of these the smallest choice.
     const Changes* best() const
     {
         const Changes* best = nullptr;
         for (const Changes& c : m_tried)
             if (!best || gainOf(m_trials, c) > gainOf(m_trials, *best))
                 best = &c;
-        const Changes* smallest = best;
+        if (!best)
+            return nullptr;
+        const double enough = gainOf(m_trials, *best) - kNoticeableDb;
+        double most = pointsOf(m_trials, *best);
         for (const Changes& c : m_tried)
-            if (extentOf(c) < extentOf(*smallest) && gainOf(m_trials, c) >= gainOf(m_trials, *best) - kNoticeableDb)
-                smallest = &c;
-        return smallest;
+            if (gainOf(m_trials, c) >= enough)
+                most = std::max(most, pointsOf(m_trials, c));
+        const auto agrees = [&](const Changes& c) { return pointsOf(m_trials, c) >= most - kNoticeablePoints; };
+        const Changes* chosen = agrees(*best) ? best : nullptr;
+        for (const Changes& c : m_tried)
+            if (gainOf(m_trials, c) >= enough && agrees(c) && (!chosen || extentOf(c) < extentOf(*chosen)))
+                chosen = &c;
+        return chosen;
     }
 
 private:

@@ -86,6 +86,7 @@ Status RemedyTrials::begin()
     VariantRuns::Options options { memoryLimitOrDefault(m_work.memoryLimit) / 4, m_snapshot->inputs.carry, {} };
     options.outputs = outputPlaces(pair);
     options.tasks = m_snapshot->inputs.tasks;
+    options.agreement = true;
     QS_TRY(m_runs, VariantRuns::make(pair.floatPlan, { pair.quantPlan }, m_snapshot->data, options, m_work));
     std::shared_ptr<const Plan> now = pair.quantPlan;
     if (saturates({}) && m_snapshot->inputs.profile != ArithmeticProfile::IntegerAvx2) {
@@ -314,6 +315,9 @@ Trial RemedyTrials::trialOf(std::vector<Remedy> changes, const std::optional<Out
         trial.gainDb = *db - *m_before;
         trial.accuracyGain = points(after->accuracy(), m_now.accuracy());
         trial.top1Gain = points(after->agreement(), m_now.agreement());
+        trial.agreementGain = points(after->taskAgreement(), m_now.taskAgreement());
+        if (trial.agreementGain)
+            trial.agreementOf = m_runs->tasks()[after->leastAgreeing()].what.kind;
     }
     return trial;
 }

@@ -20,6 +20,8 @@ struct Trial {
     Number gainDb; ///< of the SQNR of the worst output; null: they cannot be made
     Number accuracyGain; ///< percentage points; null without labels
     Number top1Gain; ///< percentage points of samples with the float model's class
+    Number agreementGain; ///< percentage points of what the task of the output that agrees least counts
+    TaskKind agreementOf = TaskKind::Values; ///< which task that is
     bool inFile = false; ///< made in the quantized file itself
 };
 

@@ -77,6 +77,8 @@ void take(Finding& f, const Trial& trial)
     f.measuredGainDb = trial.gainDb;
     f.measuredAccuracyGain = trial.accuracyGain;
     f.measuredTop1Gain = trial.top1Gain;
+    f.measuredAgreementGain = trial.agreementGain;
+    f.agreementOf = trial.agreementOf;
     f.triedInFile = trial.inFile;
 }
 
@@ -90,7 +92,8 @@ bool costsSamples(const Finding& f)
 {
     // Much closer to the float model: what that costs is the float model's own.
     const Number points = f.measuredAccuracyGain ? f.measuredAccuracyGain : f.measuredTop1Gain;
-    return *f.measuredGainDb < kCloserDb && points.value_or(0) < -kHarmfulPoints;
+    const double least = std::min(points.value_or(0), f.measuredAgreementGain.value_or(0));
+    return *f.measuredGainDb < kCloserDb && least < -kHarmfulPoints;
 }
 
 bool harms(const Finding& f) { return *f.measuredGainDb < 0 || costsSamples(f); }
@@ -103,7 +106,8 @@ bool helps(const Finding& f)
     if (f.change.kind == RemedyKind::StaticFormat) // so is that, and costs a little
         return *f.measuredGainDb > -kAsGoodDb && !costsSamples(f);
     const bool promised = f.expectedGainDb.value_or(0) > kPromisedDb;
-    return !harms(f) && *f.measuredGainDb >= (promised ? kWorthDb : kNothingDb);
+    const bool agrees = f.measuredAgreementGain.value_or(0) > kHarmfulPoints;
+    return !harms(f) && (agrees || *f.measuredGainDb >= (promised ? kWorthDb : kNothingDb));
 }
 
 std::string gainText(const Finding& f)
@@ -115,7 +119,9 @@ std::string gainText(const Finding& f)
     if (f.measuredAccuracyGain.value_or(0) < -kHarmfulPoints)
         text += fmt::format(" and costs {:.1f} % of the samples", -*f.measuredAccuracyGain);
     else if (!f.measuredAccuracyGain && f.measuredTop1Gain.value_or(0) < -kHarmfulPoints)
-        text += fmt::format(" and costs {:.1f} % of the samples in the float model's class", -*f.measuredTop1Gain);
+        text += fmt::format(" and costs {:.1f} points of samples in the float model's class", -*f.measuredTop1Gain);
+    else if (f.measuredAgreementGain.value_or(0) < -kHarmfulPoints)
+        text += fmt::format(" and costs {:.1f} points of agreement", -*f.measuredAgreementGain);
     return text + " at the output";
 }
 
@@ -195,7 +201,7 @@ void setChanges(Finding& f, const Changes& changes, bool hidden = false)
 void keepAsAdvice(Finding& f)
 {
     f.change = {};
-    f.measuredGainDb = f.measuredAccuracyGain = f.measuredTop1Gain = {};
+    f.measuredGainDb = f.measuredAccuracyGain = f.measuredTop1Gain = f.measuredAgreementGain = {};
 }
 
 /// Its own remedy mends the cause and gains nearly as much as one that leaves it.

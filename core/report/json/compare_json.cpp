@@ -236,7 +236,8 @@ Json finding(const Snapshot& s, const Finding& f)
         { "command", text::remedyCommandLine(s, f) }, { "expected_gain_db", jsonNumber(f.expectedGainDb) },
         { "measured_gain_db", jsonNumber(f.measuredGainDb) },
         { "measured_accuracy_gain", jsonNumber(f.measuredAccuracyGain) },
-        { "measured_top1_gain", jsonNumber(f.measuredTop1Gain) }, { "confidence", f.confidence },
+        { "measured_top1_gain", jsonNumber(f.measuredTop1Gain) },
+        { "measured_agreement_gain", jsonNumber(f.measuredAgreementGain) }, { "confidence", f.confidence },
         { "places", places } };
 }
 
