@@ -5,6 +5,7 @@
 #include "core/project/search/change_kinds.h"
 #include "core/project/search/remedy_search.h"
 #include "core/project/search/remedy_sentence.h"
+#include "core/project/search/remedy_verdict.h"
 #include "core/project/search/single_choice.h"
 #include "core/quant/recipe/recipe.h"
 
@@ -28,14 +29,7 @@ bool hasHalfValues(const LoadedModel& model)
     });
 }
 
-constexpr double kNothingDb = 0.1; ///< at the output: less is no gain
-constexpr double kAsGoodDb = 1; ///< at the output: as good as another choice
-constexpr double kWorthDb = 0.5; ///< a gain that is worth a change, where more was expected
-constexpr double kPromisedDb = 1; ///< expected at the tensor: a promise
-constexpr double kHarmfulPoints = 1; ///< samples right that a change must not cost
-constexpr double kCloserDb = 3; ///< gained at the output
 constexpr double kGoodDb = 20; ///< at the output: what hardly matters there is a note
-constexpr double kCostlyDb = 3; ///< at the output: more than what a healthy file lacks
 constexpr double kMendedDb = 35, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
 constexpr size_t kFewestMore = 16; ///< trials of a search
 
@@ -59,155 +53,10 @@ bool leavesCause(const Finding& f, const Changes& changes)
     return weight ? ofActivationsAlone(changes) : f.change.kind == RemedyKind::SetRange && ofWeightsAlone(changes);
 }
 
-/// What applying the remedy changes; one that quantizes anew does it in each of the places.
-Changes triedChanges(const Finding& f)
-{
-    if (f.change.kind != RemedyKind::Requantize || f.places.empty())
-        return changesOf(f);
-    Changes changes;
-    for (const FindingPlace& place : f.places)
-        if (place.change.kind != RemedyKind::None)
-            changes.push_back(place.change);
-    changes.insert(changes.end(), f.together.begin(), f.together.end());
-    return changes.empty() ? changesOf(f) : changes;
-}
-
-void take(Finding& f, const Trial& trial)
-{
-    f.measuredGainDb = trial.gainDb;
-    f.measuredAccuracyGain = trial.accuracyGain;
-    f.measuredTop1Gain = trial.top1Gain;
-    f.measuredAgreementGain = trial.agreementGain;
-    f.agreementOf = trial.agreementOf;
-    f.triedInFile = trial.inFile;
-}
-
-Finding taken(Finding f, const Trial& trial)
-{
-    take(f, trial);
-    return f;
-}
-
-bool costsSamples(const Finding& f)
-{
-    // Much closer to the float model: what that costs is the float model's own.
-    const Number points = f.measuredAccuracyGain ? f.measuredAccuracyGain : f.measuredTop1Gain;
-    const double least = std::min(points.value_or(0), f.measuredAgreementGain.value_or(0));
-    return *f.measuredGainDb < kCloserDb && least < -kHarmfulPoints;
-}
-
-bool harms(const Finding& f) { return *f.measuredGainDb < 0 || costsSamples(f); }
-
-/// It does at the output what it is there for.
-bool helps(const Finding& f)
-{
-    if (f.rule == Rule::SlowForm) // it is there for time
-        return !harms(f);
-    if (f.change.kind == RemedyKind::StaticFormat) // so is that, and costs a little
-        return *f.measuredGainDb > -kAsGoodDb && !costsSamples(f);
-    const bool promised = f.expectedGainDb.value_or(0) > kPromisedDb;
-    const bool agrees = f.measuredAgreementGain.value_or(0) > kHarmfulPoints;
-    return !harms(f) && (agrees || *f.measuredGainDb >= (promised ? kWorthDb : kNothingDb));
-}
-
-std::string gainText(const Finding& f)
-{
-    const double gain = *f.measuredGainDb;
-    std::string text = std::abs(gain) < kNothingDb ? "gains nothing"
-        : gain < 0                                 ? fmt::format("loses {:.1f} dB", -gain)
-                                                   : fmt::format("gains {:.1f} dB", gain);
-    if (f.measuredAccuracyGain.value_or(0) < -kHarmfulPoints)
-        text += fmt::format(" and costs {:.1f} % of the samples", -*f.measuredAccuracyGain);
-    else if (!f.measuredAccuracyGain && f.measuredTop1Gain.value_or(0) < -kHarmfulPoints)
-        text += fmt::format(" and costs {:.1f} points of samples in the float model's class", -*f.measuredTop1Gain);
-    else if (f.measuredAgreementGain.value_or(0) < -kHarmfulPoints)
-        text += fmt::format(" and costs {:.1f} points of agreement", -*f.measuredAgreementGain);
-    return text + " at the output";
-}
-
-void takeBack(Finding& f)
-{
-    f.change = {};
-    f.together.clear();
-    for (FindingPlace& place : f.places)
-        place.change = {};
-}
-
-/// The remedy was tried and is not worth it: nobody is asked to make it. `elsewhere`: as part of another one.
-void withdraw(Finding& f, bool elsewhere)
-{
-    std::string what = f.remedy;
-    if (what.ends_with('.'))
-        what.pop_back();
-    const std::string expected = f.expectedGainDb.value_or(0) > kPromisedDb
-        ? fmt::format(", where {:.1f} dB were expected at the tensor", *f.expectedGainDb)
-        : std::string();
-    f.remedy = elsewhere ? fmt::format("Part of a remedy that mends several causes; alone it {}.", gainText(f))
-                         : fmt::format("Not offered, since it was tried and {}{}: {}.", gainText(f), expected, what);
-    takeBack(f);
-}
-
-/// With the float model's constant in its place far more is wrong: what is stored there is no fault.
-bool refuted(const Finding& f)
-{
-    const bool constant = f.rule == Rule::WrongBiasScale || f.rule == Rule::WeightsDiffer;
-    return constant && f.measuredGainDb.value_or(0) < -kCostlyDb;
-}
-
-/// A button says no more than what was measured.
-void offer(Finding& f)
-{
-    const auto cut = [&](Number& expected) {
-        if (expected)
-            expected = std::min(*expected, *f.measuredGainDb);
-    };
-    cut(f.expectedGainDb);
-    for (FindingPlace& place : f.places)
-        cut(place.expectedGainDb);
-}
-
-/// Those that were tried change places with each other within a severity: what is offered and gains most first.
-void sortTried(std::vector<Finding>& findings)
-{
-    const auto before = [](const Finding& a, const Finding& b) {
-        const bool offersA = a.change.kind != RemedyKind::None, offersB = b.change.kind != RemedyKind::None;
-        return offersA != offersB ? offersA : *a.measuredGainDb > *b.measuredGainDb;
-    };
-    for (const Severity severity : { Severity::Error, Severity::Warning, Severity::Note }) {
-        std::vector<size_t> places;
-        std::vector<Finding> tried;
-        for (size_t i = 0; i < findings.size(); ++i)
-            if (findings[i].severity == severity && findings[i].measuredGainDb) {
-                places.push_back(i);
-                tried.push_back(findings[i]);
-            }
-        std::ranges::stable_sort(tried, before);
-        for (size_t i = 0; i < places.size(); ++i)
-            findings[places[i]] = std::move(tried[i]);
-    }
-}
-
-/// The finding's remedy is all of this.
-void setChanges(Finding& f, const Changes& changes, bool hidden = false)
-{
-    f.change = changes.front();
-    f.together.assign(changes.begin() + 1, changes.end());
-    for (FindingPlace& place : f.places)
-        place.change = {};
-    f.remedy = remedySentence(changes, hidden);
-}
-
-/// It is said, and not offered.
-void keepAsAdvice(Finding& f)
-{
-    f.change = {};
-    f.measuredGainDb = f.measuredAccuracyGain = f.measuredTop1Gain = f.measuredAgreementGain = {};
-}
-
 /// Its own remedy mends the cause and gains nearly as much as one that leaves it.
 bool keepsCloser(const Finding& f, double otherDb)
 {
-    return f.measuredGainDb && helps(f) && otherDb < *f.measuredGainDb + kCloserDb;
+    return f.measuredGainDb && helps(f) && otherDb < *f.measuredGainDb + GainLimits::closerDb;
 }
 
 /// What is said beside a remedy that leaves the cause, before that is set.
@@ -229,7 +78,7 @@ std::string besideRanges(const Finding& f, const RemedyTrials& trials, const Cha
     alone.remedy = remedySentence(anew);
     if (f.change.kind == RemedyKind::Recalibrate && f.measuredGainDb)
         alone = f;
-    else if (ranges && ranges->gainDb.value_or(0) >= kWorthDb)
+    else if (ranges && ranges->gainDb.value_or(0) >= GainLimits::worthDb)
         take(alone, *ranges);
     else
         return {};
@@ -260,9 +109,9 @@ void raiseScales(std::vector<Finding>& findings, const Number& beforeDb)
     const bool lost = std::ranges::any_of(
         findings, [](const Finding& f) { return f.rule == Rule::AccuracyDrop && f.severity != Severity::Note; });
     for (Finding& f : findings) {
-        const bool samples = lost && f.measuredAccuracyGain.value_or(0) >= kHarmfulPoints;
+        const bool samples = lost && f.measuredAccuracyGain.value_or(0) >= GainLimits::harmfulPoints;
         if (f.rule == Rule::ChannelImbalance && f.severity == Severity::Note && f.change.kind != RemedyKind::None
-            && poor && (f.measuredGainDb.value_or(0) >= kCloserDb || samples))
+            && poor && (f.measuredGainDb.value_or(0) >= GainLimits::closerDb || samples))
             f.severity = Severity::Warning;
     }
 }
@@ -345,7 +194,7 @@ public:
             return {};
         take(*f, *trial);
         f->evidence.push_back(evidence("calibration_cost_db", *trial->gainDb, "dB"));
-        if (*trial->gainDb <= kCostlyDb)
+        if (*trial->gainDb <= GainLimits::costlyDb)
             return {};
         f->severity = Severity::Warning;
         f->summary += fmt::format(" With ranges of the samples that judge, the output would have {:.1f} dB in place "
@@ -504,17 +353,19 @@ private:
                 most = std::max(most, f.measuredGainDb.value_or(0));
             }
         for (const size_t i : m_tried)
-            if (m_all[i].change.kind != RemedyKind::None && m_all[i].measuredGainDb.value_or(0) >= most + kCloserDb)
+            if (m_all[i].change.kind != RemedyKind::None
+                && m_all[i].measuredGainDb.value_or(0) >= most + GainLimits::closerDb)
                 m_all[i].severity = worst;
     }
 
     /// A cause whose removal changes nothing at a good output is worth a note.
     void calm(Finding& f)
     {
-        const bool ofScale = f.rule == Rule::ScaleMismatchAtJoin && f.measuredTop1Gain.value_or(0) < kHarmfulPoints
-            && f.measuredAccuracyGain.value_or(0) < kHarmfulPoints;
+        const bool ofScale = f.rule == Rule::ScaleMismatchAtJoin
+            && f.measuredTop1Gain.value_or(0) < GainLimits::harmfulPoints
+            && f.measuredAccuracyGain.value_or(0) < GainLimits::harmfulPoints;
         if ((ofRange(f) || ofInput(f) || ofScale || f.rule == Rule::ActivationLost)
-            && m_trials.before().value_or(0) >= kGoodDb && *f.measuredGainDb < kWorthDb)
+            && m_trials.before().value_or(0) >= kGoodDb && *f.measuredGainDb < GainLimits::worthDb)
             f.severity = Severity::Note;
     }
 
@@ -536,8 +387,9 @@ bool rewritesBiases(const Remedy& r)
 /// A bias that is wrong by itself is mended by what quantizes it anew on the way: that gain is not the other cause's.
 void tellMendedBiases(std::vector<Finding>& found)
 {
-    const auto bias = std::ranges::find_if(found,
-        [](const Finding& f) { return f.rule == Rule::WrongBiasScale && f.measuredGainDb.value_or(0) >= kWorthDb; });
+    const auto bias = std::ranges::find_if(found, [](const Finding& f) {
+        return f.rule == Rule::WrongBiasScale && f.measuredGainDb.value_or(0) >= GainLimits::worthDb;
+    });
     if (bias == found.end())
         return;
     const std::string which

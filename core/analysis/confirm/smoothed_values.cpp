@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/pairs/smoothed_values.h"
+#include "core/analysis/confirm/smoothed_values.h"
 
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/match/graph/input_scales.h"
