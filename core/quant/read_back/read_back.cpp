@@ -9,6 +9,7 @@
 #include "core/quant/read_back/quantizer_differences.h"
 #include "core/quant/read_back/shown_options.h"
 #include "core/quant/read_back/shown_placement.h"
+#include "core/quant/read_back/smoothed_weights.h"
 #include "core/quant/recipe/op_types.h"
 #include "core/quant/write/quantizer.h"
 #include "core/tensor/convert.h"
@@ -515,6 +516,13 @@ Result<ReadBack> readBack(
             back.differences = best.count();
         back.recipe = best.recipe;
         back.ranges = best.ranges;
+        if (const auto smoothed = smoothedWeights(file, *floatModel); !smoothed.empty()) {
+            forgetWeights(smoothed, back.recipe);
+            back.undetermined.push_back("the factors that it multiplies inputs of products by (SmoothQuant), which "
+                                        "their weights take away: "
+                + listed(smoothed)
+                + " are quantized as the float model has them; --smooth-quant finds such factors anew");
+        }
     }
     tellGenerally(back.recipe, floatModel != nullptr, back.undetermined);
     return back;
