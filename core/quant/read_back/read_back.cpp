@@ -521,7 +521,7 @@ Result<ReadBack> readBack(
             back.undetermined.push_back("the factors that it multiplies inputs of products by (SmoothQuant), which "
                                         "their weights take away: "
                 + listed(smoothed)
-                + " are quantized as the float model has them; --smooth-quant finds such factors anew");
+                + " are quantized as the float model has them (--smooth-quant in place of --like finds factors anew)");
         }
     }
     tellGenerally(back.recipe, floatModel != nullptr, back.undetermined);
