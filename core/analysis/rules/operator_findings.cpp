@@ -99,7 +99,9 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
     const double ratio = peakOverRms(row);
     const std::string& place = row.opType.empty() ? row.name : row.opType;
     if (sensitive)
-        f.title = fmt::format("{} does not suit {} bits", place, row.params.bits());
+        f.title = hasOutliers(row) ? fmt::format("{} does not suit {} bits", place, row.params.bits())
+                                   : fmt::format("{} bits are too few for {}{}", row.params.bits(),
+                                       row.opType.empty() ? "" : "the values of ", place);
     f.summary = fmt::format("The largest value is {:.0f} times the root mean square, {}: "
                             "this quantizer alone leaves {:.1f} dB.",
         ratio,
