@@ -188,9 +188,15 @@ void ExecutionTests::foldsKnownSizes()
     net.op("Shape", { "x" }, "shape");
     net.op("Gather", { "shape", "at" }, "columns");
     net.op("Gather", { "shape", "first" }, "rows");
+    net.op("Shape", { "x" }, "last").attributes.set("start", int64_t(-1));
+    net.op("Shape", { "x" }, "all").attributes.set("start", int64_t(0));
+    net.op("Gather", { "last", "first" }, "last_columns");
+    net.op("Gather", { "all", "at" }, "all_columns");
     net.op("Gather", { "table", "columns" }, "of_columns");
     net.op("Gather", { "table", "rows" }, "of_rows");
-    const auto plan = net.plan({ "of_columns", "of_rows", "columns" });
+    const auto plan = net.plan({ "of_columns", "of_rows", "columns", "last_columns", "all_columns" });
+    for (const char* name : { "columns", "last_columns", "all_columns" })
+        QCOMPARE(plan->constant(valueOf(*plan, name))->data<int64_t>()[0], int64_t(2));
     QVERIFY(plan->constant(valueOf(*plan, "of_columns")) && plan->constant(valueOf(*plan, "columns")));
     QVERIFY(!plan->constant(valueOf(*plan, "of_rows")) && !plan->constant(valueOf(*plan, "shape")));
     BufferPool pool;

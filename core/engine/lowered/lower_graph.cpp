@@ -383,14 +383,20 @@ std::optional<Tensor> GraphLowering::knownSizes(const Node& node, ValueId out) c
     const Graph& graph = m_out.graph();
     const Tensor* index = node.is("Gather") && node.inputs.size() == 2 ? m_out.constant(node.inputs[1]) : nullptr;
     const NodeId from = index && index->count() == 1 ? graph.value(node.inputs[0]).producer : NodeId();
-    if (!from.valid() || !graph.node(from).is("Shape") || !graph.node(from).attributes.empty())
+    const auto dims = from.valid() && graph.node(from).is("Shape") ? m_out.facts().of(graph.node(from).inputs[0]).dims
+                                                                   : std::nullopt;
+    if (!dims)
         return std::nullopt;
-    const auto dims = m_out.facts().of(graph.node(from).inputs[0]).dims;
-    const auto rank = dims ? int64_t(dims->size()) : 0;
-    const int64_t at = elementAsInt(*index, 0) + (elementAsInt(*index, 0) < 0 ? rank : 0);
-    if (at < 0 || at >= rank || !(*dims)[size_t(at)].known())
+    const auto rank = int64_t(dims->size());
+    const auto bound = [&](const char* name, int64_t fallback) {
+        const int64_t v = graph.node(from).attributes.integer(name, fallback);
+        return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank);
+    };
+    const int64_t start = bound("start", 0), count = bound("end", rank) - start;
+    const int64_t at = elementAsInt(*index, 0) + (elementAsInt(*index, 0) < 0 ? count : 0);
+    if (at < 0 || at >= count || !(*dims)[size_t(start + at)].known())
         return std::nullopt;
-    return Tensor::of<int64_t>(index->shape(), { (*dims)[size_t(at)].value });
+    return Tensor::of<int64_t>(index->shape(), { (*dims)[size_t(start + at)].value });
 }
 
 bool GraphLowering::takeKnown(const Node& node)
