@@ -77,7 +77,7 @@ private slots:
         QCOMPARE(valueOf(rows, "quantizer"), QStringLiteral("0.0239 * (q + 128) int8, per tensor"));
         QCOMPARE(valueOf(rows, "range / observed"), QStringLiteral("[0, 6.10] / [−1, 19.7]"));
         QCOMPARE(valueOf(rows, "accumulated"), QStringLiteral("30.0 dB, ideal 41.3 dB"));
-        QCOMPARE(valueOf(rows, "noise"), QStringLiteral("clip 70 %, round 6 %, weights 0 %, inherit 24 %"));
+        QCOMPARE(valueOf(rows, "noise"), QStringLiteral("clip 70 %, round 6 %, weights 0 %, inputs 24 %"));
         QCOMPARE(valueOf(rows, "kernel_shape"), QStringLiteral("[1, 1]"));
         QCOMPARE(inspectorTitle(*snapshot, place), QStringLiteral("layer/conv_1 · output"));
         const auto accumulated = std::ranges::find(rows, QStringLiteral("accumulated"), &InspectorRow::key);

@@ -210,7 +210,7 @@ private slots:
         const QString kernel = tableText(model, { 0 }, { noise }, TableFormat::Tsv);
         QVERIFY2(kernel.contains(QStringLiteral("0.125\t0.25\t0\t0.5\t0.125")), qPrintable(kernel));
         QCOMPARE(model.index(0, noise).data().toString(),
-            QStringLiteral("clip 13 %, round 25 %, weights 0 %, kernel 50 %, inherit 13 %"));
+            QStringLiteral("clip 13 %, round 25 %, weights 0 %, kernel 50 %, inputs 13 %"));
         const QString tip = model.index(0, model.columnOf(Metric::Clipped)).data(Qt::ToolTipRole).toString();
         QVERIFY2(tip.contains(QStringLiteral("of the float data, 50.0 % lie beyond the range")), qPrintable(tip));
     }

@@ -160,6 +160,26 @@ Prepared unequalColumns(bool codes)
 class MendedFormsTests : public QObject {
     Q_OBJECT
 private slots:
+    /// One operator of the float model is two in the file, with a quantizer between: in float, it has none.
+    void stepsOfOneOperator()
+    {
+        SmallModel whole("f"), steps("q");
+        whole.input("x", { 64 }).constant("four", Tensor::of<float>({ 1 }, { 4 }));
+        const Prepared f = whole.node("Mul", { "x", "four" }, { "y" }).output("y").finish();
+        steps.input("x", { 64 }).constant("two", Tensor::of<float>({ 1 }, { 2 }));
+        steps.node("Mul", { "x", "two" }, { "h" }).qdq<int8_t>("h", "h_read", 1.f / 127, 0);
+        const Prepared q = steps.node("Mul", { "h_read", "two" }, { "y" }).output("y").finish();
+        const PlantedPair files { std::shared_ptr<const Model>(f.plan, &f.plan->model()),
+            std::shared_ptr<const Model>(q.plan, &q.plan->model()),
+            std::make_shared<FixedData>(std::vector { Tensor::of<float>({ 64 }, normals(64, 3)) }) };
+        auto now = std::make_shared<Snapshot>(*snapshotOf(files));
+        Alignment alignment = *now->alignment;
+        alignment.insideQuant = { { now->quantModel->graph().findValue("h"), NodeId(0) } };
+        now->alignment = std::make_shared<const Alignment>(std::move(alignment));
+        QVERIFY(outputDb(*now) < 20);
+        QVERIFY(mendedDb(files, now, { { RemedyKind::ExcludeNode, "n_y", {}, 0, 0, 0 } }) > 100);
+    }
+
     void ends_data()
     {
         QTest::addColumn<float>("readScale");

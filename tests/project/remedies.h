@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/issue_text.h"
-#include "core/project/search/mended_file.h"
+#include "core/project/mend/mended_file.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/comparing.h"
 #include "tests/analysis/planted/planted.h"

@@ -2,7 +2,7 @@
 #include "core/analysis/compare.h"
 #include "core/base/issue_text.h"
 #include "core/kernels/instruction_sets.h"
-#include "core/project/search/mended_file.h"
+#include "core/project/mend/mended_file.h"
 #include "core/project/search/remedy_sentence.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/comparing.h"
@@ -394,26 +394,6 @@ private slots:
         QVERIFY2(first, qPrintable(rulesOf(*now->comparison)));
         const double db = mendedDb(files, now, { first->change });
         QVERIFY2(db > before - 1, qPrintable(QString("%1 of %2").arg(db).arg(before)));
-    }
-
-    /// One operator of the float model is two in the file, with a quantizer between: in float, it has none.
-    void stepsOfOneOperator()
-    {
-        SmallModel whole("f"), steps("q");
-        whole.input("x", { 64 }).constant("four", Tensor::of<float>({ 1 }, { 4 }));
-        const Prepared f = whole.node("Mul", { "x", "four" }, { "y" }).output("y").finish();
-        steps.input("x", { 64 }).constant("two", Tensor::of<float>({ 1 }, { 2 }));
-        steps.node("Mul", { "x", "two" }, { "h" }).qdq<int8_t>("h", "h_read", 1.f / 127, 0);
-        const Prepared q = steps.node("Mul", { "h_read", "two" }, { "y" }).output("y").finish();
-        const PlantedPair files { std::shared_ptr<const Model>(f.plan, &f.plan->model()),
-            std::shared_ptr<const Model>(q.plan, &q.plan->model()),
-            std::make_shared<FixedData>(std::vector { Tensor::of<float>({ 64 }, normals(64, 3)) }) };
-        auto now = std::make_shared<Snapshot>(*snapshotOf(files));
-        Alignment alignment = *now->alignment;
-        alignment.insideQuant = { { now->quantModel->graph().findValue("h"), NodeId(0) } };
-        now->alignment = std::make_shared<const Alignment>(std::move(alignment));
-        QVERIFY(outputDb(*now) < 20);
-        QVERIFY(mendedDb(files, now, { { RemedyKind::ExcludeNode, "n_y", {}, 0, 0, 0 } }) > 100);
     }
 
     /// In the file itself: one product gets its weight anew, and the attributes of all stay.

@@ -25,7 +25,7 @@ public:
     EqualizedValues found;
 
 private:
-    /// Through what adds constants, as long as the values are of another size.
+    /// As long as the values are of another size.
     void goBackFrom(NodeId product)
     {
         const Node& node = m_plan.graph().node(product);

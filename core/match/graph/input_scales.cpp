@@ -34,12 +34,6 @@ bool keepsNumbers(const Node& node)
         || node.is("Identity") || node.is("Cast");
 }
 
-bool normalizes(const Node& node)
-{
-    return node.opType == "LayerNormalization" || node.opType == "RMSNormalization"
-        || node.opType == "SimplifiedLayerNormalization";
-}
-
 /// Goes back from what a product reads.
 class ScaleWalk {
 public:
@@ -66,19 +60,12 @@ private:
         const Node& node = m_plan.graph().node(id);
         if (keepsNumbers(node))
             return node.inputs[0];
-        if (normalizes(node)) {
-            take(node, 1);
-            return {};
-        }
-        const bool scales = node.is("Mul") || node.is("Div");
-        if ((!scales && !node.is("Add") && !node.is("Sub")) || node.inputs.size() != 2)
+        if ((!node.is("Mul") && !node.is("Div")) || node.inputs.size() != 2)
             return {};
         const size_t slot = node.hasInput(0) && m_plan.constant(node.inputs[0]) ? 0 : 1;
         if (!node.hasInput(slot) || !m_plan.constant(node.inputs[slot]) || (slot == 0 && node.is("Div")))
             return {};
-        if (scales && !take(node, slot))
-            return {};
-        return node.inputs[1 - slot];
+        return take(node, slot) ? node.inputs[1 - slot] : ValueId();
     }
 
     bool take(const Node& node, size_t slot)

@@ -13,12 +13,12 @@ struct InputChannels {
     int64_t count = 0;
     bool last = false; ///< on the last axis, else on the second
 };
-/// A constant that a value was multiplied by right before: of Mul and Div, and the scale of a normalization.
+/// A constant that a value was multiplied by right before, of Mul or Div.
 struct InputScale {
     std::vector<double> factors; ///< one for each channel
     bool coded = false; ///< it is stored as codes, and rounded
 };
-/// From the value back; quantizers and constant terms are walked through.
+/// From the value back; quantizers are walked through.
 std::vector<InputScale> inputScales(const Plan& plan, ValueId value, const InputChannels& channels);
 /// What the second list multiplies by that the first one does not, by channel; empty: nothing.
 std::vector<double> ownInputFactors(std::vector<InputScale> ofFloat, std::vector<InputScale> ofQuant);

@@ -5,7 +5,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/memory.h"
 #include "core/kernels/instruction_sets.h"
-#include "core/project/search/mended_file.h"
+#include "core/project/mend/mended_file.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/quant/recipe/recipe_edit.h"

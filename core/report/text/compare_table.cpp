@@ -396,9 +396,9 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + samplesText(c) + activationsTable(c, info.verbose) + iterationsText(s, info.verbose)
         + weightsTable(c, info.verbose);
     out += matchingText(s, info.verbose);
-    out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, "
-           "weights, inputs = shares of the noise; inputs = what came in with them\nclipped = of the quantized model's "
-           "own values\n";
+    out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, weights, "
+           "inputs = shares of the noise\ninputs = what came in with them; clipped = of the quantized model's own "
+           "values\n";
     out += "load " + text::milliseconds(s.timing.loadMs) + ", match " + text::milliseconds(s.timing.matchMs) + ", run "
         + text::milliseconds(s.timing.runMs) + ", peak memory " + text::bytes(info.peakMemoryBytes) + "\n";
     return out;

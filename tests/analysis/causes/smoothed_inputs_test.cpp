@@ -52,7 +52,7 @@ Prepared net(const Smoothing& s, bool codes)
     if (s.before == "LayerNormalization") {
         m.node(s.before, { value, "gamma", "beta" }, { "a" });
     } else if (!s.before.empty()) {
-        m.node(s.before, { value, "gamma" }, { "n" }).node("Add", { "n", "beta" }, { "a" });
+        m.node(s.before, { value, "gamma" }, { "a" });
     }
     value = s.before.empty() ? value : "a";
     if (!codes) {
@@ -108,7 +108,8 @@ private slots:
             return (f.rule == Rule::WeightsDiffer || f.rule == Rule::ModelsDiffer) && f.severity <= Severity::Warning;
         });
         QVERIFY2(told != (given && taken), qPrintable(rulesOf(c)));
-        if (!given || !taken)
+        const bool ofNormalization = s.before == "LayerNormalization" && !inserted; // a note says so
+        if (!given || !taken || ofNormalization)
             return;
         QVERIFY2(std::ranges::none_of(c.findings, // the ranges here are those of all rows
                      [](const Finding& f) { return f.severity <= Severity::Warning && f.rule != Rule::RangeTooLarge; }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/search/file_patch.h"
+#include "core/project/mend/file_patch.h"
 
 #include "core/analysis/pairs/cache_pairs.h"
 #include "core/analysis/rows/range_use.h"

@@ -2,7 +2,7 @@
 // Weights that operators hold in blocks.
 #include "core/analysis/pairs/float_elements.h"
 #include "core/graph/domains.h"
-#include "core/project/search/file_patch.h"
+#include "core/project/mend/file_patch.h"
 #include "core/quant/params/weights.h"
 #include "core/quant/weight_only/block_codes.h"
 #include "core/quant/weight_only/table_codes.h"

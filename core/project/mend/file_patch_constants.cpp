@@ -3,7 +3,7 @@
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/pairs/weight_elements.h"
 #include "core/match/graph/canonical.h"
-#include "core/project/search/file_patch.h"
+#include "core/project/mend/file_patch.h"
 #include "core/qdq/code_readers.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/params/weights.h"

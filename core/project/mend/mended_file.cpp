@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/search/mended_file.h"
+#include "core/project/mend/mended_file.h"
 
-#include "core/project/search/file_patch.h"
+#include "core/project/mend/file_patch.h"
 #include "core/project/snapshot/comparing.h"
 
 #include <algorithm>
