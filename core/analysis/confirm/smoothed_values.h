@@ -5,8 +5,8 @@
 
 namespace qs {
 
-/// Values that a Mul or Div by constants makes of other size in the quantized file, by factors of their channels, which
-/// the weights behind take away again: SmoothQuant without new nodes.
+/// Values that a normalization or a Mul by constants makes of other size in the quantized file, by factors of their
+/// channels, which the weights behind take away again: SmoothQuant without new nodes.
 EqualizedValues smoothedValues(const ComparePair& pair);
 
 } // namespace qs

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMostSteps = 16; ///< back from a product
 constexpr double kSameFactor = 1e-6; ///< relative: what float32 rounds
+constexpr double kRoundedTerms = 1e-3; ///< the same of terms that factors were taken into
 constexpr double kRoundedFactor = 0.1; ///< relative distance that quantizing a constant explains
 
 /// A constant for each channel; empty where it is another one.
@@ -32,6 +33,12 @@ bool keepsNumbers(const Node& node)
 {
     return node.is("QuantizeLinear") || node.is("DequantizeLinear") || node.is("DynamicQuantizeLinear")
         || node.is("Identity") || node.is("Cast");
+}
+
+bool normalizes(const Node& node)
+{
+    return node.opType == "LayerNormalization" || node.opType == "RMSNormalization"
+        || node.opType == "SimplifiedLayerNormalization";
 }
 
 /// Goes back from what a product reads.
@@ -60,12 +67,25 @@ private:
         const Node& node = m_plan.graph().node(id);
         if (keepsNumbers(node))
             return node.inputs[0];
+        if (normalizes(node)) {
+            if (take(node, 1))
+                m_scales.back().terms = termsOf(node);
+            return {};
+        }
         if ((!node.is("Mul") && !node.is("Div")) || node.inputs.size() != 2)
             return {};
         const size_t slot = node.hasInput(0) && m_plan.constant(node.inputs[0]) ? 0 : 1;
         if (!node.hasInput(slot) || !m_plan.constant(node.inputs[slot]) || (slot == 0 && node.is("Div")))
             return {};
         return take(node, slot) ? node.inputs[1 - slot] : ValueId();
+    }
+
+    /// What a normalization adds behind, one a channel.
+    std::vector<double> termsOf(const Node& node) const
+    {
+        const size_t count = m_scales.back().factors.size();
+        return node.hasInput(2) ? byChannel(m_plan.constant(node.inputs[2]), m_channels, 0)
+                                : std::vector<double>(count, 0);
     }
 
     bool take(const Node& node, size_t slot)
@@ -99,6 +119,20 @@ bool isOneScale(const InputScale& a, const InputScale& b)
     return apart <= room * room * size;
 }
 
+/// Of normalizations: the terms have the factors of the scales.
+bool haveTheirFactors(const InputScale& f, const InputScale& q)
+{
+    if (f.terms.size() != q.terms.size())
+        return false;
+    double size = 0, apart = 0;
+    for (size_t c = 0; c < f.terms.size(); ++c) {
+        const double wanted = f.terms[c] * q.factors[c] / f.factors[c];
+        size += wanted * wanted;
+        apart += (q.terms[c] - wanted) * (q.terms[c] - wanted);
+    }
+    return apart <= kRoundedTerms * kRoundedTerms * size;
+}
+
 } // namespace
 
 std::vector<InputScale> inputScales(const Plan& plan, ValueId value, const InputChannels& channels)
@@ -113,6 +147,9 @@ std::vector<double> ownInputFactors(std::vector<InputScale> ofFloat, std::vector
         ofQuant.pop_back();
     }
     if (ofQuant.empty())
+        return {};
+    const bool normalized = !ofQuant.back().terms.empty() || (!ofFloat.empty() && !ofFloat.back().terms.empty());
+    if (normalized && (ofFloat.empty() || !haveTheirFactors(ofFloat.back(), ofQuant.back())))
         return {};
     std::vector<double> factors(ofQuant[0].factors.size(), 1);
     for (size_t c = 0; c < factors.size(); ++c) {

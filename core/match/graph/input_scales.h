@@ -13,14 +13,16 @@ struct InputChannels {
     int64_t count = 0;
     bool last = false; ///< on the last axis, else on the second
 };
-/// A constant that a value was multiplied by right before, of Mul or Div.
+/// A constant that a value was multiplied by right before: of Mul and Div, and the scale of a normalization.
 struct InputScale {
     std::vector<double> factors; ///< one for each channel
     bool coded = false; ///< it is stored as codes, and rounded
+    std::vector<double> terms {}; ///< that a normalization adds then; else empty
 };
 /// From the value back; quantizers are walked through.
 std::vector<InputScale> inputScales(const Plan& plan, ValueId value, const InputChannels& channels);
-/// What the second list multiplies by that the first one does not, by channel; empty: nothing.
+/// What the second list multiplies by that the first one does not, by channel; empty: nothing, or a normalization whose
+/// terms have other factors than its scales.
 std::vector<double> ownInputFactors(std::vector<InputScale> ofFloat, std::vector<InputScale> ofQuant);
 
 /// Of a product of the float file whose second input is a constant; count 0 for other nodes.

@@ -405,8 +405,8 @@ private slots:
                                         << "note";
         QTest::newRow("another bias") << 1.f << 1.f << 2.f << "constants"
                                       << "error";
-        QTest::newRow("smoothed") << 2.f << 2.f << 0.f << "rearranged"
-                                  << "note";
+        QTest::newRow("smoothed") << 2.f << 2.f << 0.f << ""
+                                  << "";
         QTest::newRow("smoothed and corrected") << 2.f << 2.f << 0.005f << "rearranged"
                                                 << "note";
         QTest::newRow("smoothed, and forgotten in the weight") << 2.f << 1.f << 0.f << "constants"
