@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/compare.h"
 
-#include "core/analysis/confirm/smoothed_values.h"
+#include "core/analysis/rounding/smoothed_values.h"
 #include "core/analysis/rows/fill_rows.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/analysis/rules/findings.h"

@@ -2,6 +2,7 @@
 #include "core/analysis/rounding/precision_step.h"
 
 #include "core/analysis/rounding/relative_distance.h"
+#include "core/analysis/rounding/smoothed_values.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
@@ -191,6 +192,7 @@ class StepFinder {
 public:
     explicit StepFinder(const ComparePair& pair)
         : m_pair(pair)
+        , m_smoothed(smoothedConstants(pair))
     {
     }
 
@@ -285,7 +287,7 @@ private:
         const Tensor* a = x.valid() ? m_pair.floatPlan->constant(x) : nullptr;
         const Tensor* b = y.valid() ? m_pair.quantPlan->constant(y) : nullptr;
         if (!a || !b || !isFloat(a->dtype()) || !isFloat(b->dtype()) || a->count() < 2 || a->shape() != b->shape()
-            || isMadeOfCodes(y) || !m_compared.insert(x).second)
+            || isMadeOfCodes(y) || m_smoothed.contains(x) || !m_compared.insert(x).second)
             return;
         if (a->dtype() == b->dtype() && std::ranges::equal(a->bytes(), b->bytes()))
             return;
@@ -314,6 +316,7 @@ private:
     PrecisionStep m_step;
     std::vector<Seen> m_found;
     std::set<ValueId> m_compared; ///< of the float file
+    const std::set<ValueId> m_smoothed; ///< they are other ones, and weights make up for it
 };
 
 } // namespace

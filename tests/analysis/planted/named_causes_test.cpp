@@ -407,7 +407,7 @@ private slots:
                                       << "error";
         QTest::newRow("smoothed") << 2.f << 2.f << 0.f << ""
                                   << "";
-        QTest::newRow("smoothed and corrected") << 2.f << 2.f << 0.005f << "rearranged"
+        QTest::newRow("smoothed and corrected") << 2.f << 2.f << 0.005f << "constants"
                                                 << "note";
         QTest::newRow("smoothed, and forgotten in the weight") << 2.f << 1.f << 0.f << "constants"
                                                                << "error";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/confirm/smoothed_values.h"
+#include "core/analysis/rounding/smoothed_values.h"
 
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/match/graph/input_scales.h"
@@ -76,5 +76,16 @@ private:
 } // namespace
 
 EqualizedValues smoothedValues(const ComparePair& pair) { return SmoothedValues(pair).found; }
+
+std::set<ValueId> smoothedConstants(const ComparePair& pair)
+{
+    std::set<ValueId> constants;
+    for (const auto& [value, factors] : smoothedValues(pair))
+        if (const NodeId id = pair.floatPlan->graph().value(value).producer; id.valid())
+            for (const ValueId in : pair.floatPlan->graph().node(id).inputs)
+                if (in.valid() && pair.floatPlan->constant(in))
+                    constants.insert(in);
+    return constants;
+}
 
 } // namespace qs
