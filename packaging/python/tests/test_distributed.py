@@ -480,7 +480,7 @@ def test_calibration_of_pictures(tmp_path):
     for index in range(11):
         pixels = rng.integers(0, 40 + 20 * index, (8, 8)).astype(np.uint8)
         save_png(tmp_path / "pictures" / "ab"[index % 2] / f"{index}.PNG", pixels)
-    (tmp_path / "pictures" / "notes.txt").write_text("none")
+    (tmp_path / "pictures" / ".notes.txt").write_text("none")
     model = q.example().float_model
     prepare = {"size": [8, 8], "color": "gray", "scale": 1 / 255, "mean": [0.3], "std": [0.4]}
     for limit in (None, 4):
