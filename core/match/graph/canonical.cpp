@@ -18,6 +18,20 @@ bool oneOf(const std::string& type, std::initializer_list<std::string_view> list
     return std::ranges::find(list, std::string_view(type)) != list.end();
 }
 
+/// A size that only what is known anyway is made of.
+bool servesConstants(const Plan& plan, const Node& node, ValueId out)
+{
+    const Graph& g = plan.graph();
+    const auto isKnown = [&](const Use& use) {
+        return use.node.valid() && std::ranges::all_of(g.node(use.node).outputs, [&](ValueId made) {
+            return !made.valid() || plan.constant(made) != nullptr;
+        });
+    };
+    const auto& uses = g.value(out).uses;
+    const bool size = node.opType == "Shape" || node.opType == "Size";
+    return size && !uses.empty() && !g.isOutput(out) && std::ranges::all_of(uses, isKnown);
+}
+
 } // namespace
 
 CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
@@ -57,7 +71,7 @@ CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
                 continue;
             if (kind == FlowKind::Same && !inputs.empty())
                 m_root[out.index()] = inputs[0];
-            else
+            else if (!servesConstants(plan, node, out))
                 m_activations.push_back(out);
         }
         // From a node without outputs nothing follows: it is nobody's reader here.
