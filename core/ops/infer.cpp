@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ops/infer.h"
+#include "core/ops/infer_from_inputs.h"
 
 #include <algorithm>
 
@@ -76,7 +77,10 @@ Result<std::optional<Dims>> broadcastDims(const Node& node, std::span<const Fact
     return std::optional<Dims>(std::move(out));
 }
 
-InferredFacts inferFacts(const Graph& graph, const OuterFacts& outer)
+namespace {
+
+/// `declared`: what the file says of values that nodes make fills what inference leaves open.
+InferredFacts inferred(const Graph& graph, const OuterFacts& outer, bool declared)
 {
     InferredFacts result;
     result.facts.resize(graph.values().size());
@@ -97,7 +101,9 @@ InferredFacts inferFacts(const Graph& graph, const OuterFacts& outer)
         for (ValueId in : node.inputs)
             inputs.push_back(in.valid() ? result.facts[in.index()] : Fact {});
         std::vector<Fact> outputs;
-        if (const Op* op = opRegistry().find(node); op && !node.outputs.empty()) {
+        const bool certain
+            = declared || (!node.is("If") && !node.is("Loop") && !node.is("Scan")); // bodies declare, too
+        if (const Op* op = opRegistry().find(node); op && certain && !node.outputs.empty()) {
             captures.clear();
             for (ValueId in : node.captures)
                 captures.emplace(graph.value(in).name, result.facts[in.index()]);
@@ -110,11 +116,18 @@ InferredFacts inferFacts(const Graph& graph, const OuterFacts& outer)
         outputs.resize(node.outputs.size());
         for (size_t i = 0; i < node.outputs.size(); ++i)
             if (node.outputs[i].valid()) {
-                fillFrom(outputs[i], graph.value(node.outputs[i]).type);
+                if (declared)
+                    fillFrom(outputs[i], graph.value(node.outputs[i]).type);
                 result.facts[node.outputs[i].index()] = std::move(outputs[i]);
             }
     }
     return result;
 }
+
+} // namespace
+
+InferredFacts inferFacts(const Graph& graph, const OuterFacts& outer) { return inferred(graph, outer, true); }
+
+InferredFacts inferFromInputs(const Graph& graph) { return inferred(graph, {}, false); }
 
 } // namespace qs

@@ -194,18 +194,25 @@ void ExecutionTests::foldsKnownSizes()
     net.op("Gather", { "all", "at" }, "all_columns");
     net.op("Gather", { "table", "columns" }, "of_columns");
     net.op("Gather", { "table", "rows" }, "of_rows");
-    const auto plan = net.plan({ "of_columns", "of_rows", "columns", "last_columns", "all_columns" });
+    net.op("NonZero", { "x" }, "places");
+    net.op("Shape", { "places" }, "sizes");
+    net.op("Gather", { "sizes", "at" }, "found");
+    // Left over in the file from before it was changed: nothing is computed from that.
+    net.builder.setType(net.builder.value("places"), { DType::Int64, Dims { Dim { 2, {} }, Dim { 3, {} } }, {} });
+    const auto plan = net.plan({ "of_columns", "of_rows", "columns", "last_columns", "all_columns", "found" });
+    QVERIFY(!plan->constant(valueOf(*plan, "sizes")) && !plan->constant(valueOf(*plan, "found")));
     for (const char* name : { "columns", "last_columns", "all_columns" })
         QCOMPARE(plan->constant(valueOf(*plan, name))->data<int64_t>()[0], int64_t(2));
     QVERIFY(plan->constant(valueOf(*plan, "of_columns")) && plan->constant(valueOf(*plan, "columns")));
     QVERIFY(!plan->constant(valueOf(*plan, "of_rows")) && !plan->constant(valueOf(*plan, "shape")));
     BufferPool pool;
-    Execution run(scheduleOf(plan, { "of_columns", "of_rows", "columns" }), pool);
+    Execution run(scheduleOf(plan, { "of_columns", "of_rows", "columns", "found" }), pool);
     QVERIFY(run.bind(std::vector { Tensor::of<float>({ 3, 2 }, { 1, 2, 3, 4, 5, 6 }) }).ok());
     QVERIFY(run.runAll().ok());
     QCOMPARE(toFloats(run.get(valueOf(*plan, "of_columns"))), (std::vector<float> { 7 }));
     QCOMPARE(toFloats(run.get(valueOf(*plan, "of_rows"))), (std::vector<float> { 8 }));
     QCOMPARE(run.get(valueOf(*plan, "columns")).data<int64_t>()[0], int64_t(2));
+    QCOMPARE(run.get(valueOf(*plan, "found")).data<int64_t>()[0], int64_t(6));
 }
 
 void ExecutionTests::keepsUnfoldable()

@@ -7,6 +7,7 @@
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
+#include "core/ops/infer_from_inputs.h"
 #include "core/ops/left_out.h"
 #include "core/ops/macs.h"
 #include "core/qdq/quantization_fault.h"
@@ -76,6 +77,8 @@ Issue nodeIssue(const Model& model, const Node& node, Issue issue)
     return issue;
 }
 
+bool measures(const Node& node) { return node.is("Shape") || node.is("Size"); }
+
 } // namespace
 
 /// Lowers the nodes of a graph one after another; what is folded is a constant for the next ones.
@@ -85,7 +88,6 @@ public:
         const PlanOptions& options, const MakeSubPlanFn& makeSubPlan)
         : m_options(options)
         , m_makeSubPlan(makeSubPlan)
-        , m_main(outer.facts.empty())
         , m_folding(*graph)
     {
         m_out.m_model = std::move(model);
@@ -97,6 +99,8 @@ public:
         if (options.cache)
             m_keys.resize(m_out.graph().values().size());
         takeOuter(outer);
+        if (outer.facts.empty() && std::ranges::any_of(m_out.graph().nodes(), measures))
+            m_sizes = inferFromInputs(m_out.graph());
     }
 
     GraphLoweringResult run() &&
@@ -132,7 +136,8 @@ private:
     bool takeFolded(const Node& node, const FoldedNode& folded);
     const PlanOptions& m_options;
     const MakeSubPlanFn& m_makeSubPlan;
-    bool m_main; ///< no body
+    std::optional<InferredFacts> m_sizes; ///< that are certain; nothing where none is asked for, or in a body: there
+                                          ///< they may change from one turn to the next
     LoweredGraph m_out;
     std::vector<std::optional<Hash128>> m_keys; ///< of constants, by value; empty without a cache
     int64_t m_channelBlock = 0; ///< see LowerContext
@@ -376,15 +381,15 @@ bool GraphLowering::fold(const Node& node, Step& step)
 
 std::optional<Tensor> GraphLowering::knownSizes(const Node& node, ValueId out) const
 {
-    const Fact& fact = m_out.facts().of(out);
+    const Fact& fact = m_sizes->of(out);
     if (fact.value)
         return isInteger(fact.dtype) && fact.value->dtype() == fact.dtype ? fact.value : std::nullopt;
     // Of a Shape with open sizes, one that is known.
     const Graph& graph = m_out.graph();
     const Tensor* index = node.is("Gather") && node.inputs.size() == 2 ? m_out.constant(node.inputs[1]) : nullptr;
     const NodeId from = index && index->count() == 1 ? graph.value(node.inputs[0]).producer : NodeId();
-    const auto dims = from.valid() && graph.node(from).is("Shape") ? m_out.facts().of(graph.node(from).inputs[0]).dims
-                                                                   : std::nullopt;
+    const auto dims
+        = from.valid() && graph.node(from).is("Shape") ? m_sizes->of(graph.node(from).inputs[0]).dims : std::nullopt;
     if (!dims)
         return std::nullopt;
     const auto rank = int64_t(dims->size());
@@ -401,7 +406,7 @@ std::optional<Tensor> GraphLowering::knownSizes(const Node& node, ValueId out) c
 
 bool GraphLowering::takeKnown(const Node& node)
 {
-    if (!m_main) // in a body a size may change from one turn to the next
+    if (!m_sizes)
         return false;
     std::vector<Tensor> known;
     for (const ValueId out : node.outputs) {
