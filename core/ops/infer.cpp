@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ops/infer.h"
-#include "core/ops/infer_from_inputs.h"
 
 #include <algorithm>
 

@@ -16,6 +16,9 @@ struct InferredFacts {
 };
 /// `outer`: of a subgraph, what is known of its inputs and of the values it reads from outside.
 InferredFacts inferFacts(const Graph& graph, const OuterFacts& outer = {});
+/// What follows from the graph's inputs and constants by its operators alone. What a file declares of other values may
+/// be left over from before it was changed: enough to show, but nothing is to be computed from it.
+InferredFacts inferFromInputs(const Graph& graph);
 
 /// Fact of an initializer or another constant tensor.
 Fact constantFact(const Tensor& tensor);

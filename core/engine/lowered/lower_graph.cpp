@@ -7,7 +7,7 @@
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
-#include "core/ops/infer_from_inputs.h"
+#include "core/ops/infer.h"
 #include "core/ops/left_out.h"
 #include "core/ops/macs.h"
 #include "core/qdq/quantization_fault.h"
