@@ -60,10 +60,43 @@ Fact intsFact(const std::vector<int64_t>& values, DType type, bool scalar)
     return f;
 }
 
+std::optional<std::vector<KnownInt>> partlyKnownInts(const Fact* f)
+{
+    if (f && f->ints)
+        return f->ints;
+    const auto values = f && f->dims && f->dims->size() <= 1 ? knownInts(f) : std::nullopt;
+    if (!values)
+        return std::nullopt;
+    std::vector<KnownInt> out;
+    for (const int64_t v : *values)
+        out.push_back({ v, {} });
+    return out;
+}
+
+Fact partlyKnownFact(std::vector<KnownInt> elements, DType type, bool scalar)
+{
+    std::vector<int64_t> numbers;
+    for (const KnownInt& e : elements)
+        if (e.number)
+            numbers.push_back(*e.number);
+    if (numbers.size() == elements.size())
+        return intsFact(numbers, type, scalar);
+    Fact f = fact(type, scalar ? Dims {} : Dims { knownDim(static_cast<int64_t>(elements.size())) });
+    if (std::any_of(elements.begin(), elements.end(), [](const KnownInt& e) { return e.known(); }))
+        f.ints = std::move(elements);
+    return f;
+}
+
+KnownInt toKnownInt(const Dim& dim) { return { dim.known() ? std::optional(dim.value) : std::nullopt, dim.symbol }; }
+
+Dim toDim(const KnownInt& element) { return element.number ? knownDim(*element.number) : Dim { -1, element.symbol }; }
+
 Fact withDims(const Fact& f, Dims dims)
 {
     Fact out = fact(f.dtype, dims);
     const auto shape = toShape(dims);
+    if (f.ints && shape && shape->size() <= 1 && elementCount(*shape) == static_cast<int64_t>(f.ints->size()))
+        out.ints = f.ints;
     if (f.value && shape && elementCount(*shape) == f.value->count() && f.value->layout() == Layout::Plain)
         out.value = f.value->reshaped(*shape);
     return out;

@@ -24,6 +24,13 @@ std::optional<int64_t> dimProduct(std::span<const Dim> dims);
 std::optional<std::vector<int64_t>> knownInts(const Fact* f);
 /// Integer fact of rank 1 (or 0 when `scalar`) with a known value.
 Fact intsFact(const std::vector<int64_t>& values, DType type, bool scalar = false);
+/// Elements of a scalar or list of integers, each as far as it is known; nullopt where nothing is.
+std::optional<std::vector<KnownInt>> partlyKnownInts(const Fact* f);
+/// Integer fact of rank 1 (or 0 when `scalar`): with a value where all elements are numbers.
+Fact partlyKnownFact(std::vector<KnownInt> elements, DType type, bool scalar = false);
+KnownInt toKnownInt(const Dim& dim);
+/// The size that an element says; a negative number stays one.
+Dim toDim(const KnownInt& element);
 /// The same integers with other dims (a copy of the value under the shape that `dims` gives).
 Fact withDims(const Fact& f, Dims dims);
 

@@ -15,12 +15,21 @@
 
 namespace qs {
 
+/// One integer that is computed from shapes: a number, a size that has only a name (a free batch), or neither.
+struct KnownInt {
+    std::optional<int64_t> number;
+    std::string symbol;
+    bool known() const { return number || !symbol.empty(); }
+    bool operator==(const KnownInt&) const = default;
+};
+
 /// What is known of a value without data: element type, sizes, and for constants the value itself.
 struct Fact {
     DType dtype = DType::Undefined;
     std::optional<Dims> dims; ///< nullopt = unknown rank
     std::optional<Tensor> value; ///< a constant, or integers computed from shapes (Shape, Gather of Shape ...)
     std::shared_ptr<const Fact> element = {}; ///< of a sequence: what holds for each element, as far as it is known
+    std::optional<std::vector<KnownInt>> ints = {}; ///< of a scalar or list of which only some elements are known
 };
 
 /// Facts of values that a graph reads but does not make, by name.

@@ -14,6 +14,9 @@ private slots:
     void reshapeKeepsSymbols();
     void reshapeRefuses();
     void shapesStayKnown();
+    void sizesStayKnownBesideFreeOnes();
+    void shapesOfFreeSizes();
+    void expandsToFreeSizes();
     void splitsAndSlices();
     void padsAndResizes();
     void squeezes();
@@ -55,6 +58,98 @@ void MovementOpsTests::shapesStayKnown()
         = infer(makeNode("Slice", 5), { (*shape)[0], ints({ -1 }), ints({ -9 }), ints({ 0 }), ints({ -1 }) });
     QCOMPARE(toInts(*(*sliced)[0].value), (std::vector<int64_t> { 4, 3, 2 }));
     QVERIFY(!infer(makeNode("Gather", 2), { (*shape)[0], ints({ 3 }) }).ok());
+}
+
+namespace {
+
+Node withAxis0(Node node)
+{
+    node.attributes.set("axis", int64_t(0));
+    return node;
+}
+
+/// Shape of a value of N x 3 x S.
+Fact shapeOfFree()
+{
+    const Fact x = fact(DType::Float32, Dims { { -1, "N" }, { 3, {} }, { -1, "S" } });
+    return (*infer(makeNode("Shape", 1), { x }))[0];
+}
+
+Fact first(Result<std::vector<Fact>> facts) { return facts.ok() ? (*facts)[0] : Fact {}; }
+
+/// What a value is made of that takes these sizes.
+QString made(const Fact& sizes) { return dims(infer(makeNode("ConstantOfShape", 1), { sizes })); }
+
+} // namespace
+
+void MovementOpsTests::sizesStayKnownBesideFreeOnes()
+{
+    const Fact shape = shapeOfFree();
+    QVERIFY(!shape.value);
+    QCOMPARE(made(shape), "Nx3xS");
+    const Fact three = first(infer(makeNode("Gather", 2), { shape, ints({ 1 }) }));
+    QVERIFY(three.value);
+    QCOMPARE(toInts(*three.value), (std::vector<int64_t> { 3 }));
+    const Fact batch = first(infer(makeNode("Gather", 2), { shape, constantFact(Tensor::scalar<int64_t>(-3)) }));
+    QCOMPARE(dims(infer(makeNode("Unsqueeze", 2), { batch, ints({ 0 }) })), "1");
+    const Fact list = first(infer(makeNode("Unsqueeze", 2), { batch, ints({ 0 }) }));
+    const Fact unknown = fact(DType::Int64, Dims { { 1, {} } });
+    QCOMPARE(made(first(infer(withAxis0(makeNode("Concat", 4)), { list, ints({ 7 }), unknown, three }))), "Nx7x?x3");
+    const Fact back
+        = first(infer(makeNode("Slice", 5), { shape, ints({ -1 }), ints({ -9 }), ints({ 0 }), ints({ -2 }) }));
+    QCOMPARE(made(back), "SxN");
+    const Fact middle = first(infer(makeNode("Slice", 3), { shape, ints({ 1 }), ints({ 2 }) }));
+    QVERIFY(middle.value);
+    Node part = makeNode("Shape", 1);
+    part.attributes.set("start", int64_t(1));
+    part.attributes.set("end", int64_t(-1));
+    QVERIFY(first(infer(part, { fact(DType::Float32, Dims { { -1, "N" }, { 3, {} }, { -1, "S" } }) })).value);
+}
+
+void MovementOpsTests::shapesOfFreeSizes()
+{
+    const Fact shape = shapeOfFree();
+    const Fact x = fact(DType::Float32, Dims { { -1, "N" }, { -1, "S" }, { 12, {} } });
+    const auto concat
+        = [](std::vector<Fact> parts) { return first(infer(withAxis0(makeNode("Concat", parts.size())), parts)); };
+    const auto at = [&](int64_t i) { return first(infer(makeNode("Gather", 2), { shape, ints({ i }) })); };
+    QCOMPARE(dims(infer(makeNode("Reshape", 2), { x, concat({ at(0), ints({ -1, 3, 4 }) }) })), "NxSx3x4");
+    QCOMPARE(dims(infer(makeNode("Reshape", 2), { x, concat({ at(0), ints({ 0, -1 }), at(1) }) })), "NxSx4x3");
+    QCOMPARE(dims(infer(makeNode("Reshape", 2), { x, concat({ ints({ -1 }), at(2), ints({ 12 }) }) })), "NxSx12");
+    const Fact product = first(infer(makeNode("Mul", 2), { at(0), at(2) }));
+    QVERIFY(!product.ints && !product.value);
+    QCOMPARE(dims(infer(makeNode("Reshape", 2), { x, concat({ product, ints({ 12 }) }) })), "?x12");
+    QVERIFY(!infer(makeNode("Reshape", 2), { x, concat({ at(0), ints({ -1, -1 }) }) }).ok());
+    QVERIFY(!infer(makeNode("Reshape", 2), { x, concat({ at(0), ints({ -2 }) }) }).ok());
+    const Fact image = fact(DType::Float32, Dims { { -1, "N" }, { 3, {} }, { 8, {} } });
+    Node resize = makeNode("Resize", 4);
+    resize.inputs[1] = resize.inputs[2] = {};
+    QCOMPARE(dims(infer(resize, { image, {}, {}, shape })), "Nx3xS");
+}
+
+void MovementOpsTests::expandsToFreeSizes()
+{
+    // What torch.Tensor.expand becomes: sizes of -1 are those of the value itself.
+    const Fact shape = shapeOfFree();
+    Node filled = makeNode("ConstantOfShape", 1);
+    filled.attributes.set("value", Tensor::of<int64_t>({ 1 }, { 1 }));
+    const Fact ones = first(infer(filled, { ints({ 3 }) }));
+    const Fact none = first(infer(makeNode("Equal", 2), { shape, ints({ -1 }) }));
+    QVERIFY(none.value);
+    const Fact target = first(infer(makeNode("Where", 3), { none, ones, shape }));
+    QCOMPARE(made(target), "Nx3xS");
+    QCOMPARE(dims(infer(makeNode("Expand", 2), { ofShape({ 1, 1, 1 }), target })), "Nx3xS");
+    QCOMPARE(dims(infer(makeNode("Expand", 2), { ofShape({ 1, 3, 5 }), target })), "Nx3x5");
+    QCOMPARE(dims(infer(makeNode("Tile", 2), { ofShape({ 1, 2, 1 }), target })), "Nx6xS");
+    const Fact zero = constantFact(Tensor::scalar<int64_t>(0)), one = constantFact(Tensor::scalar<int64_t>(1));
+    const Fact count = first(infer(makeNode("Gather", 2), { shape, constantFact(Tensor::scalar<int64_t>(2)) }));
+    QCOMPARE(dims(infer(makeNode("Range", 3), { zero, count, one })), "S");
+    QCOMPARE(dims(infer(makeNode("Range", 3), { one, count, one })), "?");
+    Node cast = makeNode("Cast", 1);
+    cast.attributes.set("to", int64_t(DType::Int32));
+    QCOMPARE(made(first(infer(cast, { first(infer(makeNode("Mul", 2), { shape, ints({ 1 }) })) }))), "Nx3xS");
+    const Fact sums = first(infer(makeNode("Add", 2), { shape, ints({ 0, 2, 1 }) }));
+    QCOMPARE(made(sums), "Nx5x?");
 }
 
 void MovementOpsTests::splitsAndSlices()

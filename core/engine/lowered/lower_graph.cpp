@@ -126,7 +126,6 @@ private:
     bool fold(const Node& node, Step& step);
     /// Whole numbers that sizes decide, where the file says all of these (Shape, Gather of a Shape ...).
     bool takeKnown(const Node& node);
-    std::optional<Tensor> knownSizes(const Node& node, ValueId out) const;
     /// What its outputs take as constants; INT64_MAX where that is too much for any of them.
     int64_t foldedBytes(const Node& node) const;
     bool isTooLargeToFold(const Node& node) const;
@@ -379,41 +378,16 @@ bool GraphLowering::fold(const Node& node, Step& step)
     return takeFolded(node, *step.shared);
 }
 
-std::optional<Tensor> GraphLowering::knownSizes(const Node& node, ValueId out) const
-{
-    const Fact& fact = m_sizes->of(out);
-    if (fact.value)
-        return isInteger(fact.dtype) && fact.value->dtype() == fact.dtype ? fact.value : std::nullopt;
-    // Of a Shape with open sizes, one that is known.
-    const Graph& graph = m_out.graph();
-    const Tensor* index = node.is("Gather") && node.inputs.size() == 2 ? m_out.constant(node.inputs[1]) : nullptr;
-    const NodeId from = index && index->count() == 1 ? graph.value(node.inputs[0]).producer : NodeId();
-    const auto dims
-        = from.valid() && graph.node(from).is("Shape") ? m_sizes->of(graph.node(from).inputs[0]).dims : std::nullopt;
-    if (!dims)
-        return std::nullopt;
-    const auto rank = int64_t(dims->size());
-    const auto bound = [&](const char* name, int64_t fallback) {
-        const int64_t v = graph.node(from).attributes.integer(name, fallback);
-        return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank);
-    };
-    const int64_t start = bound("start", 0), count = bound("end", rank) - start;
-    const int64_t at = elementAsInt(*index, 0) + (elementAsInt(*index, 0) < 0 ? count : 0);
-    if (at < 0 || at >= count || !(*dims)[size_t(start + at)].known())
-        return std::nullopt;
-    return Tensor::of<int64_t>(index->shape(), { (*dims)[size_t(start + at)].value });
-}
-
 bool GraphLowering::takeKnown(const Node& node)
 {
     if (!m_sizes)
         return false;
     std::vector<Tensor> known;
     for (const ValueId out : node.outputs) {
-        auto sizes = out.valid() ? knownSizes(node, out) : std::nullopt;
-        if (!sizes)
+        const Fact* fact = out.valid() ? &m_sizes->of(out) : nullptr;
+        if (!fact || !fact->value || !isInteger(fact->dtype) || fact->value->dtype() != fact->dtype)
             return false;
-        known.push_back(std::move(*sizes));
+        known.push_back(*fact->value);
     }
     for (size_t i = 0; i < known.size(); ++i)
         m_out.m_constants[node.outputs[i].index()] = std::move(known[i]);

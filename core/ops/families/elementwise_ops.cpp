@@ -55,15 +55,42 @@ bool folds(const std::string& type)
     return std::any_of(std::begin(types), std::end(types), [&](const char* t) { return type == t; });
 }
 
-/// Integers of a fact, repeated to `count` elements when it holds one.
-std::optional<std::vector<int64_t>> spread(const Fact& f, size_t count)
+using Elements = std::vector<KnownInt>;
+
+/// The same of elements of which only some are numbers. A name stands for a size, which is never negative.
+KnownInt combined(const std::string& type, const KnownInt& a, const KnownInt& b)
 {
-    if (!f.value || (!isInteger(f.dtype) && f.dtype != DType::Bool) || f.value->count() > kMostFoldedElements)
+    if (a.number && b.number)
+        return { combined(type, *a.number, *b.number), {} };
+    const bool sum = type == "Add" || type == "Sum", product = type == "Mul";
+    if ((b.number == 0 && (sum || type == "Sub")) || (b.number == 1 && (product || type == "Div")))
+        return a;
+    if ((a.number == 0 && sum) || (a.number == 1 && product))
+        return b;
+    if (type == "Equal" && a.known() && a == b)
+        return { 1, {} };
+    const bool named = !a.symbol.empty() || !b.symbol.empty();
+    if (type == "Equal" && named && (a.number.value_or(0) < 0 || b.number.value_or(0) < 0))
+        return { 0, {} };
+    return {};
+}
+
+/// Elements of a fact as far as they are known, repeated to `count` when it holds one.
+std::optional<Elements> spread(const Fact& f, size_t count)
+{
+    const auto shape = f.dims ? toShape(*f.dims) : std::nullopt;
+    const auto own = shape ? elementCount(*shape) : std::nullopt;
+    if (!own || *own > kMostFoldedElements || (!isInteger(f.dtype) && f.dtype != DType::Bool))
         return std::nullopt;
-    std::vector<int64_t> values = toInts(*f.value);
-    if (values.size() == 1)
-        values.resize(count, values[0]);
-    return values.size() == count ? std::optional(values) : std::nullopt;
+    Elements elements(static_cast<size_t>(*own));
+    if (f.ints)
+        elements = *f.ints;
+    else if (f.value)
+        for (size_t i = 0; const int64_t v : toInts(*f.value))
+            elements[i++].number = v;
+    if (elements.size() == 1)
+        elements.resize(count, elements[0]);
+    return elements.size() == count ? std::optional(std::move(elements)) : std::nullopt;
 }
 
 Tensor integers(DType type, const Shape& shape, const std::vector<int64_t>& values)
@@ -77,14 +104,30 @@ Tensor integers(DType type, const Shape& shape, const std::vector<int64_t>& valu
     return t;
 }
 
-/// Values of all inputs over the output's shape when each is known and of that shape or one element.
-std::optional<std::vector<std::vector<int64_t>>> knownOperands(const InferContext& c, const Fact& out)
+/// A value where all elements are numbers, else what is known of a scalar or list.
+void setElements(Fact& out, Elements elements)
+{
+    std::vector<int64_t> numbers;
+    bool some = false;
+    for (const KnownInt& e : elements) {
+        some = some || e.known();
+        if (e.number)
+            numbers.push_back(*e.number);
+    }
+    if (numbers.size() == elements.size())
+        out.value = integers(out.dtype, *toShape(*out.dims), numbers);
+    else if (some && out.dims->size() <= 1)
+        out.ints = std::move(elements);
+}
+
+/// Elements of all inputs over the output's shape when each has that shape or one element.
+std::optional<std::vector<Elements>> knownOperands(const InferContext& c, const Fact& out)
 {
     const auto shape = out.dims ? toShape(*out.dims) : std::nullopt;
     const auto count = shape ? elementCount(*shape) : std::nullopt;
     if (!count || *count > kMostFoldedElements)
         return std::nullopt;
-    std::vector<std::vector<int64_t>> operands;
+    std::vector<Elements> operands;
     for (const Fact& in : c.inputs) {
         auto values = spread(in, static_cast<size_t>(*count));
         if (!values)
@@ -104,11 +147,11 @@ void foldIntegers(const InferContext& c, Fact& out)
     auto operands = knownOperands(c, out);
     if (!operands || operands->empty())
         return;
-    std::vector<int64_t> result = (*operands)[0];
+    Elements result = (*operands)[0];
     for (size_t k = 1; k < operands->size(); ++k)
         for (size_t i = 0; i < result.size(); ++i)
             result[i] = combined(c.node.opType, result[i], (*operands)[k][i]);
-    out.value = integers(out.dtype, *toShape(*out.dims), result);
+    setElements(out, std::move(result));
 }
 
 Result<std::vector<Fact>> inferArithmetic(const InferContext& c)
@@ -142,10 +185,13 @@ Result<std::vector<Fact>> inferWhere(const InferContext& c)
     Fact out = fact(c.inputs[1].dtype, std::move(dims));
     const auto operands = foldable(out.dtype) ? knownOperands(c, out) : std::nullopt;
     if (operands) {
-        std::vector<int64_t> result;
-        for (size_t i = 0; i < (*operands)[0].size(); ++i)
-            result.push_back((*operands)[(*operands)[0][i] ? 1 : 2][i]);
-        out.value = integers(out.dtype, *toShape(*out.dims), result);
+        Elements result;
+        for (size_t i = 0; i < (*operands)[0].size(); ++i) {
+            const auto which = (*operands)[0][i].number;
+            const KnownInt &yes = (*operands)[1][i], &no = (*operands)[2][i];
+            result.push_back(which ? *which ? yes : no : yes == no ? yes : KnownInt {});
+        }
+        setElements(out, std::move(result));
     }
     return one(std::move(out));
 }
@@ -157,7 +203,7 @@ Result<std::vector<Fact>> inferCast(const InferContext& c)
     Fact out = fact(number ? static_cast<DType>(*number) : DType::Undefined, c.inputs[0].dims);
     const auto operands = foldable(out.dtype) && out.dtype != DType::Bool ? knownOperands(c, out) : std::nullopt;
     if (operands)
-        out.value = integers(out.dtype, *toShape(*out.dims), operands->front());
+        setElements(out, operands->front());
     return one(std::move(out));
 }
 

@@ -14,23 +14,35 @@ namespace {
 
 using Facts = std::vector<Fact>;
 
+constexpr int64_t kMostListed = 64;
+
+/// Elements of a list of integers, those that are not known as such; false where it is none or too long.
+bool appendElements(const Fact& f, std::vector<KnownInt>& elements)
+{
+    if (!f.dims || f.dims->size() != 1 || !f.dims->front().known())
+        return false;
+    auto known = partlyKnownInts(&f);
+    if (!known && f.dims->front().value <= kMostListed)
+        known.emplace(static_cast<size_t>(f.dims->front().value));
+    if (known)
+        elements.insert(elements.end(), known->begin(), known->end());
+    return known.has_value();
+}
+
 Result<Facts> inferConcat(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const DType type = c.inputs[0].dtype;
     std::optional<Dims> out;
-    std::vector<int64_t> values;
-    bool allKnown = true, ranksKnown = true;
+    std::vector<KnownInt> elements;
+    bool lists = type == DType::Int64 || type == DType::Int32, ranksKnown = true;
     for (const Fact& f : c.inputs)
         ranksKnown = ranksKnown && f.dims.has_value();
     if (!ranksKnown)
         return Facts { fact(type) };
     QS_TRY(const size_t axis, axisArgument(c.node, c.node.attributes.integer("axis", 1), c.inputs[0].dims->size()));
     for (const Fact& f : c.inputs) {
-        const auto ints = knownInts(&f);
-        allKnown = allKnown && ints && f.dims->size() == 1;
-        if (allKnown)
-            values.insert(values.end(), ints->begin(), ints->end());
+        lists = lists && appendElements(f, elements);
         if (!out) {
             out = f.dims;
             continue;
@@ -50,9 +62,7 @@ Result<Facts> inferConcat(const InferContext& c)
                 d = o;
         }
     }
-    if (allKnown && (type == DType::Int64 || type == DType::Int32))
-        return Facts { intsFact(values, type) };
-    return Facts { fact(type, out) };
+    return Facts { lists ? partlyKnownFact(std::move(elements), type) : fact(type, out) };
 }
 
 Result<Facts> inferSplit(const InferContext& c)
@@ -122,14 +132,14 @@ Result<Facts> inferSlice(const InferContext& c)
             continue;
         d = known && size >= 0 ? knownDim(sliceRange(size, start, end, step).count) : unknownDim();
     }
-    const auto ints = knownInts(&data);
+    const auto ints = partlyKnownInts(&data);
     if (ints && rank == 1 && known && which.size() == 1 && (data.dtype == DType::Int64 || data.dtype == DType::Int32)) {
         const SliceRange r = sliceRange(static_cast<int64_t>(ints->size()), (*starts.values)[0], (*ends.values)[0],
             steps.given ? (*steps.values)[0] : 1);
-        std::vector<int64_t> picked;
+        std::vector<KnownInt> picked;
         for (int64_t i = 0; i < r.count; ++i)
             picked.push_back((*ints)[static_cast<size_t>(r.start + i * r.step)]);
-        return Facts { intsFact(picked, data.dtype) };
+        return Facts { partlyKnownFact(std::move(picked), data.dtype) };
     }
     return Facts { fact(data.dtype, out) };
 }
@@ -144,10 +154,11 @@ Result<Facts> inferGather(const InferContext& c)
     Dims out(data.dims->begin(), data.dims->begin() + static_cast<std::ptrdiff_t>(axis));
     out.insert(out.end(), indices.dims->begin(), indices.dims->end());
     out.insert(out.end(), data.dims->begin() + static_cast<std::ptrdiff_t>(axis) + 1, data.dims->end());
-    const auto values = knownInts(&data), where = knownInts(&indices);
+    const auto values = partlyKnownInts(&data);
+    const auto where = knownInts(&indices);
     if (values && where && data.dims->size() == 1 && indices.dims->size() <= 1
         && (data.dtype == DType::Int64 || data.dtype == DType::Int32)) {
-        std::vector<int64_t> picked;
+        std::vector<KnownInt> picked;
         const auto size = static_cast<int64_t>(values->size());
         for (int64_t i : *where) {
             if (i < -size || i >= size)
@@ -155,7 +166,7 @@ Result<Facts> inferGather(const InferContext& c)
                     c.node, "index " + std::to_string(i) + " is outside an axis of size " + std::to_string(size));
             picked.push_back((*values)[static_cast<size_t>(i < 0 ? i + size : i)]);
         }
-        return Facts { intsFact(picked, data.dtype, indices.dims->empty()) };
+        return Facts { partlyKnownFact(std::move(picked), data.dtype, indices.dims->empty()) };
     }
     return Facts { fact(data.dtype, out) };
 }
@@ -267,7 +278,7 @@ Result<Facts> inferResize(const InferContext& c)
     }
     if (scales && scales->empty())
         scales.reset();
-    const auto sizes = old ? std::nullopt : knownInts(c.input(3));
+    const auto sizes = old ? std::nullopt : partlyKnownInts(c.input(3));
     std::vector<size_t> which;
     for (size_t i = 0; i < rank; ++i)
         which.push_back(i);
@@ -283,7 +294,7 @@ Result<Facts> inferResize(const InferContext& c)
     for (size_t i = 0; i < which.size(); ++i) {
         Dim& d = out[which[i]];
         if (sizes)
-            d = keepAspect ? unknownDim() : knownDim((*sizes)[i]);
+            d = keepAspect ? unknownDim() : toDim((*sizes)[i]);
         else if (const double n = std::floor(static_cast<double>(d.value) * (*scales)[i]); (*scales)[i] != 1)
             d = d.known() && n >= 0 && n < 9e15 ? knownDim(static_cast<int64_t>(n)) : unknownDim();
         if (d.value < -1)

@@ -25,8 +25,12 @@ Result<Facts> inferConstant(const InferContext& c)
 /// Dims that a shape tensor describes: its numbers, or unknown sizes of a known rank.
 std::optional<Dims> dimsFrom(const Fact& shape)
 {
-    if (const auto values = knownInts(&shape))
-        return toDims(*values);
+    if (const auto elements = partlyKnownInts(&shape)) {
+        Dims out;
+        for (const KnownInt& e : *elements)
+            out.push_back(toDim(e));
+        return out;
+    }
     if (shape.dims && shape.dims->size() == 1 && (*shape.dims)[0].known() && (*shape.dims)[0].value <= kMaxRank)
         return Dims(static_cast<size_t>((*shape.dims)[0].value));
     return std::nullopt;
@@ -36,9 +40,13 @@ Result<Facts> inferConstantOfShape(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const auto* value = c.node.attributes.get<Tensor>("value");
-    if (const auto sizes = knownInts(c.input(0)))
-        if (!elementCount(*sizes))
+    if (const auto sizes = knownInts(c.input(0))) {
+        const auto count = elementCount(*sizes);
+        if (!count)
             return inferIssue(c.node, "the shape " + shapeText(*sizes) + " is impossible");
+        if (value && value->dtype() == DType::Int64 && value->count() == 1 && sizes->size() == 1 && *count <= kMaxRank)
+            return Facts { intsFact(std::vector<int64_t>(size_t(*count), elementAsInt(*value, 0)), DType::Int64) };
+    }
     return Facts { fact(value ? value->dtype() : DType::Float32, dimsFrom(*c.input(0))) };
 }
 
@@ -54,10 +62,10 @@ Result<Facts> inferShape(const InferContext& c)
         return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank);
     };
     const int64_t start = bound("start", 0), end = std::max(bound("end", rank), start);
-    const Dims part(dims->begin() + start, dims->begin() + end);
-    if (const auto shape = toShape(part))
-        return Facts { intsFact(*shape, DType::Int64) };
-    return Facts { fact(DType::Int64, toDims({ end - start })) };
+    std::vector<KnownInt> part;
+    for (int64_t i = start; i < end; ++i)
+        part.push_back(toKnownInt((*dims)[static_cast<size_t>(i)]));
+    return Facts { partlyKnownFact(std::move(part), DType::Int64) };
 }
 
 Result<Facts> inferSize(const InferContext& c)
@@ -93,38 +101,61 @@ Dim restDim(const Dims& from, const Dims& to, size_t rest)
     return unknownFrom.size() == 1 && *a == *b ? unknownFrom.front() : unknownDim();
 }
 
+/// Elements of Reshape's new shape; nullopt where not even some are known.
+std::optional<std::vector<KnownInt>> newShape(const InferContext& c)
+{
+    if (!c.node.attributes.has("shape"))
+        return partlyKnownInts(c.input(1));
+    std::vector<KnownInt> out;
+    for (const int64_t v : c.node.attributes.integers("shape"))
+        out.push_back({ v, {} });
+    return out;
+}
+
+std::string elementsText(const std::vector<KnownInt>& shape)
+{
+    std::string text;
+    for (const KnownInt& e : shape) {
+        text += text.empty() ? "" : "x";
+        text += e.number ? std::to_string(*e.number) : e.symbol.empty() ? "?" : e.symbol;
+    }
+    return text.empty() ? "scalar" : text;
+}
+
 Result<Facts> inferReshape(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const Fact& data = *c.input(0);
-    const ListArgument shape = listArgument(c, "shape", 1);
-    if (!shape.given)
+    if (!c.node.attributes.has("shape") && !c.input(1))
         return inferIssue(c.node, "the new shape is missing");
-    if (!shape.values)
+    const auto shape = newShape(c);
+    if (!shape)
         return Facts { fact(data.dtype, dimsFrom(*c.input(1))) };
     const bool allowZero = c.node.attributes.integer("allowzero", 0) != 0;
     Dims out;
     std::optional<size_t> rest;
-    for (size_t i = 0; i < shape.values->size(); ++i) {
-        const int64_t v = (*shape.values)[i];
-        if (v < -1 || (v == -1 && rest))
-            return inferIssue(c.node, "the new shape " + shapeText(*shape.values) + " is impossible");
-        if (v == -1)
+    bool numbers = true;
+    for (size_t i = 0; i < shape->size(); ++i) {
+        const KnownInt& e = (*shape)[i];
+        numbers = numbers && e.number;
+        if (e.number && (*e.number < -1 || (*e.number == -1 && rest)))
+            return inferIssue(c.node, "the new shape " + elementsText(*shape) + " is impossible");
+        if (e.number == -1)
             rest = i;
-        if (v == 0 && !allowZero && data.dims && i >= data.dims->size())
+        if (e.number == 0 && !allowZero && data.dims && i >= data.dims->size())
             return inferIssue(c.node, "the new shape copies a size that the input does not have");
-        if (v == 0 && !allowZero)
+        if (e.number == 0 && !allowZero)
             out.push_back(data.dims ? (*data.dims)[i] : unknownDim());
         else
-            out.push_back(v == -1 ? unknownDim() : knownDim(v));
+            out.push_back(e.number == -1 ? unknownDim() : toDim(e));
     }
     if (rest && data.dims)
         out[*rest] = restDim(*data.dims, out, *rest);
-    if (data.dims && toShape(*data.dims)) {
+    if (numbers && data.dims && toShape(*data.dims)) {
         const auto before = dimProduct(*data.dims), after = dimProduct(out);
         if (!after || before != after)
-            return inferIssue(c.node,
-                "an input of shape " + dimsText(*data.dims) + " cannot take the shape " + shapeText(*shape.values));
+            return inferIssue(
+                c.node, "an input of shape " + dimsText(*data.dims) + " cannot take the shape " + elementsText(*shape));
     }
     return Facts { withDims(data, out) };
 }
@@ -241,6 +272,9 @@ Result<Facts> inferRange(const InferContext& c)
     Dims dims(1);
     if (delta && *delta == 0)
         return inferIssue(c.node, "the step is 0");
+    const auto end = partlyKnownInts(c.input(1));
+    if (start == 0.0 && delta == 1.0 && end && end->size() == 1 && !end->front().number)
+        dims[0] = toDim(end->front());
     if (start && limit && delta) {
         const double count = std::max(0.0, std::ceil((*limit - *start) / *delta));
         if (count < 9e15)
@@ -291,7 +325,7 @@ Result<Facts> inferTile(const InferContext& c)
     if (!data.dims)
         return Facts { fact(data.dtype) };
     Dims out(data.dims->size());
-    const auto repeats = knownInts(c.input(1));
+    const auto repeats = partlyKnownInts(c.input(1));
     if (!repeats || c.input(2))
         return Facts { fact(data.dtype, out) };
     if (repeats->size() != out.size())
@@ -299,13 +333,16 @@ Result<Facts> inferTile(const InferContext& c)
             "it has " + std::to_string(repeats->size()) + " repeats for an input of rank "
                 + std::to_string(out.size()));
     for (size_t i = 0; i < out.size(); ++i) {
-        const int64_t parts[] = { (*repeats)[i], (*data.dims)[i].value };
-        if (parts[0] == 1)
-            out[i] = (*data.dims)[i];
-        else if (const auto n = elementCount({ parts[0], parts[1] }))
-            out[i] = knownDim(*n);
-        else if (parts[0] < 0)
+        const KnownInt& repeat = (*repeats)[i];
+        const Dim& size = (*data.dims)[i];
+        if (repeat.number && *repeat.number < 0)
             return inferIssue(c.node, "a repeat is negative");
+        if (repeat.number == 1)
+            out[i] = size;
+        else if (size.value == 1)
+            out[i] = toDim(repeat);
+        else if (repeat.number)
+            out[i] = productOf(size, *repeat.number);
     }
     return Facts { fact(data.dtype, out) };
 }
