@@ -122,6 +122,7 @@ Fact commonFact(const Fact& a, const Fact& b)
 Fact sequenceFact(Fact element)
 {
     element.value.reset();
+    element.ints.reset();
     Fact f = fact(DType::Sequence);
     f.element = std::make_shared<const Fact>(std::move(element));
     return f;

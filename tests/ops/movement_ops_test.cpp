@@ -136,6 +136,10 @@ void MovementOpsTests::expandsToFreeSizes()
     const Fact ones = first(infer(filled, { ints({ 3 }) }));
     const Fact none = first(infer(makeNode("Equal", 2), { shape, ints({ -1 }) }));
     QVERIFY(none.value);
+    const Fact same = first(infer(makeNode("Equal", 2), { shape, shape })); // names promise little
+    QVERIFY(!same.value);
+    const Fact sequence = first(infer(makeNode("SequenceConstruct", 1), { shape }));
+    QVERIFY(sequence.element && !sequence.element->ints);
     const Fact target = first(infer(makeNode("Where", 3), { none, ones, shape }));
     QCOMPARE(made(target), "Nx3xS");
     QCOMPARE(dims(infer(makeNode("Expand", 2), { ofShape({ 1, 1, 1 }), target })), "Nx3xS");

@@ -27,6 +27,7 @@ Result<Facts> inferBlockProduct(const InferContext& c)
     const ProductSizes s = productSizes(c.node);
     Fact out = c.inputs[0];
     out.value.reset();
+    out.ints.reset();
     if (out.dims && !out.dims->empty()) {
         Dim& last = out.dims->back();
         if (last.known() && last.value != s.depth)

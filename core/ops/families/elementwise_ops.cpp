@@ -67,8 +67,6 @@ KnownInt combined(const std::string& type, const KnownInt& a, const KnownInt& b)
         return a;
     if ((a.number == 0 && sum) || (a.number == 1 && product))
         return b;
-    if (type == "Equal" && a.known() && a == b)
-        return { 1, {} };
     const bool named = !a.symbol.empty() || !b.symbol.empty();
     if (type == "Equal" && named && (a.number.value_or(0) < 0 || b.number.value_or(0) < 0))
         return { 0, {} };
