@@ -62,7 +62,10 @@ std::string infoText(const Model& model, const ModelInfo& info)
     for (const auto& p : info.outputs)
         line("output", portText(p));
     line("parameters", groupedDigits(info.parameters));
-    line("MACs", info.macs ? groupedDigits(*info.macs) : "unknown (dynamic sizes)");
+    line("MACs",
+        info.macs            ? groupedDigits(*info.macs)
+            : info.macsOfOne ? groupedDigits(*info.macsOfOne) + " with a batch of 1"
+                             : "unknown (dynamic sizes)");
     line("nodes", fmt::format("{}", info.nodes));
     for (const auto& [type, count] : info.nodeTypes)
         text += fmt::format("    {:>5}  {}\n", count, printable(type));

@@ -409,6 +409,7 @@ void ProjectTests::modelInfoOfTheExample()
     QVERIFY(f.unsupported.empty() && f.granularity.empty());
     QCOMPARE(f.outputs[0].type.dims->at(0).symbol, std::string("N")); // as the file names it
     QVERIFY(!f.macs); // the batch is dynamic
+    QCOMPARE(f.macsOfOne.value_or(0), int64_t((16 * 9 + 2 * 16 * 16 * 9) * 64 + (16 * 9 + 32 * 16) * 16 + 320));
     const ModelInfo q = modelInfo(*loadModel(example("digits_qdq.onnx")));
     QCOMPARE(q.form, QuantForm::Qdq);
     QCOMPARE(q.parameters, f.parameters);

@@ -3,8 +3,8 @@
 
 #include "core/graph/domains.h"
 #include "core/graph/origin/exporter_origin.h"
+#include "core/ops/infer.h"
 #include "core/ops/macs.h"
-#include "core/ops/op.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
@@ -118,16 +118,35 @@ int64_t countParameters(const LoadedModel& model)
     return count;
 }
 
-std::optional<int64_t> countMacs(const LoadedModel& model)
+std::optional<int64_t> countMacs(const Graph& graph, const InferredFacts& facts)
 {
-    const Graph& g = model.graph();
     int64_t total = 0;
-    for (const Node& node : g.nodes()) {
-        const auto macs = nodeMacs(node, model.plan->facts());
+    for (const Node& node : graph.nodes()) {
+        const auto macs = nodeMacs(node, facts);
         if (!macs || __builtin_add_overflow(total, *macs, &total))
             return std::nullopt;
     }
     return total;
+}
+
+/// Of inputs that leave their first size open and no other: these with a first size of one.
+std::optional<OuterFacts> batchOfOne(const Graph& graph)
+{
+    OuterFacts inputs;
+    for (const ValueId in : graph.inputs()) {
+        const Value& value = graph.value(in);
+        if (value.initializer)
+            continue;
+        if (!value.type.dims || !value.type.container.empty())
+            return std::nullopt;
+        Dims dims = *value.type.dims;
+        if (!dims.empty() && !dims.front().known())
+            dims.front() = { 1, {} };
+        if (!toShape(dims))
+            return std::nullopt;
+        inputs.emplace(value.name, fact(value.type.dtype, std::move(dims)));
+    }
+    return inputs;
 }
 
 /// Whatever its type: products add it, and nothing else reads it.
@@ -215,7 +234,9 @@ ModelInfo modelInfo(const LoadedModel& model)
         countOrigin(node, info.origins);
     }
     info.parameters = countParameters(model);
-    info.macs = countMacs(model);
+    info.macs = countMacs(g, model.plan->facts());
+    if (const auto one = info.macs ? std::nullopt : batchOfOne(g))
+        info.macsOfOne = countMacs(g, inferFacts(g, *one));
     fillQuantization(model, info);
     addUnsupported(*model.plan, info);
     return info;

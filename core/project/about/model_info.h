@@ -26,6 +26,7 @@ struct ModelInfo {
     std::map<std::string, size_t> nodeTypes; ///< "Conv", "com.microsoft.QGemm"
     int64_t parameters = 0; ///< elements of float or dequantized constants, scales and zero points left out
     std::optional<int64_t> macs; ///< multiply-accumulates of one run; nullopt where sizes are unknown
+    std::optional<int64_t> macsOfOne; ///< with a batch of one, where nothing but the inputs' first sizes is open
     QuantForm form = QuantForm::Float;
     std::set<std::string> activationTypes, weightTypes, granularity; ///< the last one of weights
     std::set<size_t> activationBits, weightBits; ///< of integer codes, those that a Clip leaves

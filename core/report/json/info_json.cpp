@@ -43,6 +43,7 @@ nlohmann::ordered_json infoJson(const Model& model, const ModelInfo& info)
         { "producer", model.producer }, { "opset_imports", opsets }, { "inputs", portsJson(info.inputs) },
         { "outputs", portsJson(info.outputs) }, { "nodes", info.nodes }, { "node_types", types },
         { "parameters", info.parameters }, { "macs", info.macs ? Json(*info.macs) : Json(nullptr) },
+        { "macs_batch_1", info.macsOfOne ? Json(*info.macsOfOne) : Json(nullptr) },
         { "form", std::string(quantFormName(info.form)) },
         { "dtypes", { { "activations", info.activationTypes }, { "weights", info.weightTypes } } },
         { "bits", { { "activations", info.activationBits }, { "weights", info.weightBits } } },
