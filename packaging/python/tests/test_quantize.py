@@ -71,6 +71,24 @@ def test_run(pair, images):
     assert set(q.run(pair[0], images, tensors="flat")) == {"flat"}
 
 
+def test_recipes_of_numbers_of_numpy(pair, images, tmp_path):
+    plain = {"tensors": {"relu_out": {"lowest": 0.0, "highest": 4.0}}, "exclude": ["gemm"], "bins": 512}
+    arrays = {"tensors": {"relu_out": {"lowest": np.float32(0), "highest": np.array(4.0)}}, "exclude": {"gemm"}}
+    arrays["bins"] = np.int64(512)
+    for recipe in (plain, arrays):
+        recipe["calibration"] = {"bins": recipe.pop("bins")}
+    for number, given in enumerate((plain, arrays, q.Recipe(plain), q.Recipe(arrays))):
+        q.quantize(pair[0], tmp_path / f"{number}.onnx", images, given)
+    q.Recipe(arrays).save(tmp_path / "recipe.json")
+    assert q.Recipe.load(tmp_path / "recipe.json") == q.Recipe(plain)
+    files = [(tmp_path / f"{number}.onnx").read_bytes() for number in range(4)]
+    assert files[0] == files[1] and files[2] == files[3]
+    with pytest.raises(q.BadUse, match="'recipe.tensors.relu_out.highest' is nan"):
+        q.quantize(pair[0], tmp_path / "q.onnx", images, q.Recipe().tensor("relu_out", lowest=0, highest=np.nan))
+    with pytest.raises(q.BadUse, match="recipe holds what no JSON holds"):
+        q.quantize(pair[0], tmp_path / "q.onnx", images, {"exclude": [object()]})
+
+
 def test_info(pair):
     found = q.info(pair[1])
     assert found["form"] == "qdq" and found["inputs"][0]["name"] == "x"

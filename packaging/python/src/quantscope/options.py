@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import json
 import os
 import re
 import subprocess
@@ -14,9 +13,17 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from .errors import error_of
 from .locate import cli_path
+from .plain import write_json
 
 _LINE = re.compile(r"^  (?:-\w,)?(--[\w-]+(?:,--[\w-]+)*)(?: (TEXT|U?INT|FLOAT))?( REQUIRED)?( \.\.\.)?")
-_SET_BY_THIS_PACKAGE = {"help", "data", "out", "json", "quiet", "verbose"}
+_SET_BY_THIS_PACKAGE = {
+    "help": "see `quantscope-cli {} --help`",
+    "data": "data are an argument of their own",
+    "out": "the function returns the arrays; numpy.savez writes them",
+    "json": "what the function returns holds the document, most as `.json`",
+    "quiet": "leave `progress` out, and filter q.ProgramWarning by the module warnings",
+    "verbose": "what the function returns holds all rows",
+}
 
 
 @dataclass(frozen=True)
@@ -47,14 +54,21 @@ def options_of(command: str) -> Mapping[str, Option]:
     return _options_of(cli_path(), command)
 
 
+def no_option(command: str, name: str, known: Sequence[str], otherwise: str) -> str:
+    """What is said of a name that is not known."""
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean '{near[0]}'?" if near else otherwise
+    return f"{command} has no option '{name}'; {hint}"
+
+
 def check_options(command: str, given: Mapping[str, Any]) -> None:
     """Raises TypeError for a name that the command does not know."""
     known = [name for name in options_of(command) if name not in _SET_BY_THIS_PACKAGE]
     for name in given:
+        if name in _SET_BY_THIS_PACKAGE and name in options_of(command):
+            raise TypeError(f"{command} has no option '{name}' in Python: {_SET_BY_THIS_PACKAGE[name].format(command)}")
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; see `quantscope-cli {command} --help`"
-            raise TypeError(f"{command} has no option '{name}'{hint}")
+            raise TypeError(no_option(command, name, known, f"see `quantscope-cli {command} --help`"))
 
 
 def _one_text(value: Any) -> str:
@@ -80,10 +94,9 @@ def _texts(option: Option, value: Any) -> Sequence[str]:
     return [_one_text(v) for v in value]
 
 
-def _json_file(name: str, value: Any, folder: str) -> str:
+def _json_file(name: str, value: Mapping[str, Any], folder: str) -> str:
     path = os.path.join(folder, f"{name}.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(value, file)
+    write_json(path, value, name)
     return path
 
 

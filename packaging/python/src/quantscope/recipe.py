@@ -9,6 +9,7 @@ import os
 from typing import Any, Dict, Mapping, Union
 
 from .paths import FilePath
+from .plain import write_json
 
 
 class Recipe(Dict[str, Any]):
@@ -35,9 +36,7 @@ class Recipe(Dict[str, Any]):
 
     def save(self, path: FilePath) -> None:
         """Writes a recipe file."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self, file, indent=1)
-            file.write("\n")
+        write_json(os.fspath(path), self, "recipe", indent=1)
 
     def exclude(self, *nodes: str) -> Recipe:
         """Leaves nodes float: names or patterns. Returns the recipe."""

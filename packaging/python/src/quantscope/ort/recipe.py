@@ -60,9 +60,8 @@ def _name(choice: Any, names: Mapping[str, str], what: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.item()
-    return sorted(value) if isinstance(value, (set, frozenset)) else value
+    """An array of one number as that number; the rest becomes plain when the recipe is written."""
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
 
 
 def _part(part: Mapping[str, Any]) -> Dict[str, Any]:
