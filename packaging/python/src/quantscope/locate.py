@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Dict, Iterator
@@ -11,6 +12,8 @@ from typing import Dict, Iterator
 from .errors import BadUse
 
 _PACKAGE = Path(__file__).parent
+_MOST_SCRIPT = 1 << 14  # bytes
+_OWN_SCRIPT = re.compile(rb"quantscope\.launch|-m\s*quantscope\b")
 
 
 def is_ours(program: str) -> bool:
@@ -27,10 +30,12 @@ def program_environment(program: str) -> Dict[str, str]:
 
 
 def _is_program(path: Path) -> bool:
-    """A file that runs and is no script: the scripts that this package installs would call themselves."""
+    """A file that runs: a program, or a script that starts it (in a container, on some cores). The scripts that this
+    package installs would call themselves."""
     try:
         with open(path, "rb") as file:
-            return os.access(path, os.X_OK) and file.read(2) != b"#!"
+            begin = file.read(_MOST_SCRIPT)
+        return os.access(path, os.X_OK) and not (begin.startswith(b"#!") and _OWN_SCRIPT.search(begin))
     except OSError:
         return False
 
@@ -47,7 +52,10 @@ def _program(name: str, variable: str) -> str:
     told = os.environ.get(variable)
     if told:
         if not _is_program(Path(told)):
-            raise BadUse(f"{variable} names no program: {told}; give the path of {name}")
+            raise BadUse(
+                f"{variable} names no program: {told}; give the path of {name}, or of a script that starts it (not one "
+                "that pip installed, which starts this package)"
+            )
         return told
     for place in _places(name):
         if _is_program(place):
