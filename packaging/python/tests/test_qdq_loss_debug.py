@@ -4,6 +4,7 @@
 import shutil
 
 import numpy as np
+import onnx
 import pytest
 from conftest import small_net
 
@@ -60,6 +61,32 @@ def test_errors(both):
         assert set(expected[name]) == set(got[name])
         for key in expected[name]:
             assert got[name][key] == pytest.approx(expected[name][key], abs=0.05)
+
+
+def test_a_pair_for_each_reader(tmp_path, images):
+    """Of several pairs behind one tensor the first is matched."""
+    float_model, quantized = tmp_path / "float.onnx", tmp_path / "quantized.onnx"
+    small_net(float_model)
+    model = onnx.load(float_model)
+    model.graph.node.append(onnx.helper.make_node("Neg", ["relu_out"], ["negative"], name="neg"))
+    model.graph.node.append(onnx.helper.make_node("Add", ["relu_out", "negative"], ["nothing"], name="add"))
+    model.graph.output.append(onnx.helper.make_tensor_value_info("nothing", onnx.TensorProto.FLOAT, ["N", 4, 6, 6]))
+    onnx.save(model, float_model)
+    options = {"DedicatedQDQPair": True}
+    ours.quantize_static(
+        float_model, quantized, Reader(images), activation_type=ours.QuantType.QUInt8, extra_options=options
+    )
+    found = [
+        activations(module, (float_model, quantized), tmp_path, lambda: Reader(images)) for module in (theirs, ours)
+    ]
+    assert "relu_out_DequantizeLinear_Output_2" in found[1][1]
+    expected, got = (
+        module.compute_activation_error(module.create_activation_matching(after, before))
+        for module, (before, after) in zip((theirs, ours), found)
+    )
+    assert "relu_out" in expected and set(got) == set(expected)
+    for name in expected:
+        assert got[name] == pytest.approx(expected[name], abs=0.05)
 
 
 def test_errors_by_another_measure(both):

@@ -24,6 +24,7 @@ from .weights import matched_weights
 
 _BEFORE = "_QuantizeLinear_Input"
 _BEHIND = "_DequantizeLinear_Output"
+_BEHINDS = (_BEHIND, _BEHIND + "_1")  # of a tensor with a pair for each node that reads it, the first
 
 Flat = Union["np.ndarray[Any, Any]", Sequence["np.ndarray[Any, Any]"]]
 ErrorCall = Callable[..., float]
@@ -61,6 +62,8 @@ def collect_activations(
     """Reads all samples and returns a mapping from tensor name to one flat array a sample. It is lazy: nothing is
     computed before a tensor is asked for. The last two arguments have no meaning here."""
     original = original_of(os.fspath(augmented_model))
+    if isinstance(input_reader, (str, os.PathLike)) and os.path.exists(input_reader):
+        input_reader = os.path.abspath(input_reader)
     data = PreparedData(input_reader, inputs_of(original.path))
     return cast(Dict[str, List["np.ndarray[Any, Any]"]], Activations(original.path, original.saved, data, original))
 
@@ -74,8 +77,9 @@ def create_activation_matching(
     for name in qdq_activations:
         if name.endswith(_BEFORE):
             base, before, behind = name[: -len(_BEFORE)], name, name[: -len(_BEFORE)]
-        elif name.endswith(_BEHIND):
-            base, before, behind = name[: -len(_BEHIND)], name[: -len(_BEHIND)], name
+        elif name.endswith(_BEHINDS):
+            base = name[: name.rindex(_BEHIND)]
+            before, behind = base, name
         else:
             continue
         if before in qdq_activations and behind in qdq_activations:
