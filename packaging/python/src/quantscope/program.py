@@ -11,18 +11,17 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import IO, Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 from .errors import ProgramWarning, error_of
 from .locate import cli_path, program_environment
 from .progress import Bar, Progress, ProgressCall, tell
+from .tying import tied_quickly, tied_surely
+from .words import Words
 
-_WORKSPACE = re.compile(r"[^\s']*/quantscope-\w{8}/")  # folders that the user does not know of
 _SECONDS_TO_END = 0.9  # after a signal, before the program is killed
 _BETWEEN_CHECKS = 500  # milliseconds
-_TIED = str(Path(__file__).with_name("tied.py"))
 
 #: Called every half a second while the program runs; what it raises ends the program.
 Check = Callable[[], None]
@@ -34,6 +33,7 @@ class Outcome:
 
     text: str  # what stood on stdout
     threshold_missed: bool
+    warnings: List[str] = field(default_factory=list)
 
 
 def end(process: subprocess.Popen[Any]) -> None:
@@ -114,17 +114,19 @@ def _run(
     messages: _Messages,
     terminal: Optional[Tuple[int, int]],
     check: Optional[Check],
+    folder: Optional[str],
 ) -> int:
     ours, theirs = terminal if terminal else os.pipe()
     try:
-        program = cli_path()
-        tied = [sys.executable, "-I", "-S", _TIED, str(os.getpid())] if check is not None else []
+        program = os.path.abspath(cli_path())
+        tied = tied_surely() if check is not None else tied_quickly()
         process = subprocess.Popen(
             [*tied, program, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=theirs,
             env=program_environment(program),
+            cwd=folder if folder and os.path.isdir(folder) else None,
         )
     except BaseException:
         os.close(ours)
@@ -140,7 +142,7 @@ def _run(
         os.close(ours)
 
 
-def _levels_to_user() -> int:
+def levels_to_user() -> int:
     """How many calls the user's line is above the one that asks."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(__package__ + "."):
@@ -148,27 +150,38 @@ def _levels_to_user() -> int:
     return level
 
 
-def run_program(arguments: Sequence[str], progress: Progress = None, check: Optional[Check] = None) -> Outcome:
-    """Runs the program to its end. Whatever is raised meanwhile (KeyboardInterrupt, say) ends it first. With `check` it
-    also ends when this process does, however that ends."""
+def run_program(
+    arguments: Sequence[str],
+    progress: Progress = None,
+    check: Optional[Check] = None,
+    *,
+    words: Optional[Words] = None,
+    folder: Optional[str] = None,
+) -> Outcome:
+    """Runs the program to its end. Whatever is raised meanwhile (KeyboardInterrupt, say) ends it first, and so does
+    the end of this process; with `check` surely, however early that is. `words`: for paths that the user does not
+    know. `folder`: where relative paths begin, if it is still there."""
     call = Bar() if progress is True else progress if callable(progress) else None
     messages = _Messages(call)
+    words = words or Words()
     with tempfile.TemporaryFile() as output:
         try:
-            code = _run(arguments, output, messages, _terminal() if call else None, check)
+            code = _run(arguments, output, messages, _terminal() if call else None, check, folder)
         finally:
             if isinstance(call, Bar):
                 call.close()
         output.seek(0)
-        text = output.read().decode("utf-8", "replace")
-    for warning in messages.warnings:
-        warnings.warn(warning, ProgramWarning, stacklevel=_levels_to_user())
+        text = words.in_document(output.read().decode("utf-8", "replace"))
+    told = [words.in_sentence(warning) for warning in messages.warnings]
+    for warning in told:
+        warnings.warn(warning, ProgramWarning, stacklevel=levels_to_user())
     if code not in (0, 1):
-        raise error_of(code, _WORKSPACE.sub("", messages.error or " ".join(messages.other)))
-    return Outcome(text, code == 1)
+        raise error_of(code, words.in_sentence(messages.error or " ".join(messages.other)))
+    return Outcome(text, code == 1, told)
 
 
-def read_json(path: str) -> Any:
+def read_json(path: str, words: Optional[Words] = None) -> Any:
     """A result of the program."""
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        text = file.read()
+    return json.loads(words.in_document(text) if words else text)
