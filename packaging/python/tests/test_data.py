@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All forms of data give the same numbers."""
 
+import gc
+import warnings
+
 import numpy as np
 import pytest
 
@@ -158,6 +161,52 @@ def test_what_is_no_data(pair, images):
     for nothing in ("", [""]):
         with pytest.raises(q.BadUse, match="names nothing"):
             q.run(pair[0], {"x": images}, tensors=nothing)
+
+
+def test_names_that_are_not_the_model_s(pair, two, images):
+    batches = [images[:5], images[5:]]
+    with q.compare(*pair, {"x": images}) as expected, q.compare(*pair, [{"pixels": b} for b in batches]) as result:
+        assert result["scores"].sqnr_db == expected["scores"].sqnr_db  # a single one may be called anything
+    for size in (4, 5):  # batches of one size, and of two
+        samples = [{"pixels": images[at : at + size], "label": np.zeros(2)} for at in range(0, 8, size)]
+        with pytest.raises(q.BadInput, match="'pixels', 'label'") as error:
+            q.run(pair[0], samples)
+        assert "'x'" in error.value.message and ".pb" not in error.value.message
+    unused = [{name: np.zeros((1, n, 4), np.float32) for name in ("a", "b", "c")} for n in (1, 2)]
+    with pytest.warns(q.ProgramWarning, match="not used: 'c'"):
+        q.compare(two, data=unused, recipe={})
+
+
+def test_samples_have_one_form(pair, images):
+    with pytest.raises(q.BadUse, match="the first samples are dicts, but sample 1 is an array or a tuple"):
+        q.run(pair[0], [{"x": images[:1]}, (images[1:2],)])
+    with pytest.raises(q.BadUse, match="the first samples are arrays or tuples, but sample 1 is a dict"):
+        q.run(pair[0], [images[0], {"x": images[0]}])
+
+
+def test_lists_of_unlike_lengths(pair, two, images):
+    with pytest.raises(q.BadInput, match="'x'"):
+        q.run(pair[0], {"x": [images[0], images[1][:, :4]]})
+    with pytest.raises(q.BadInput, match="'x' is no array: .* one by one"):
+        q.run(pair[0], [{"x": [images[0].tolist(), images[1][:, :4].tolist()]}])
+    lists = {name: [np.ones((n, 4), np.float32).tolist() for n in (1, 3)] for name in "ab"}
+    with q.compare(two, data=lists, recipe={}) as result:
+        assert result.json["samples"] == 2
+
+
+def test_files_are_closed_where_samples_end_badly(pair, images):
+    def broken():
+        yield {"x": images[0]}
+        raise ZeroDivisionError
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(ZeroDivisionError):
+            q.run(pair[0], broken())
+        with pytest.raises(q.BadUse, match="no array 'x'"):
+            q.run(pair[0], [{"x": images[0]}, {}])
+        gc.collect()
+    assert not [warning for warning in told if issubclass(warning.category, ResourceWarning)]
 
 
 def test_messages_do_not_name_temporary_files(pair):

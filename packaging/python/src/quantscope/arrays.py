@@ -36,18 +36,23 @@ def is_array(value: Any) -> bool:
     return hasattr(value, "__array__") or hasattr(value, "__dlpack__") or hasattr(value, "detach")
 
 
-def to_array(value: Any) -> np.ndarray[Any, Any]:
-    """A value of numpy, PyTorch or another framework as an array in C order."""
+def to_array(value: Any, name: str = "data") -> np.ndarray[Any, Any]:
+    """A value of numpy, PyTorch or another framework as an array in C order; `name` is what an error calls it."""
     if hasattr(value, "detach"):  # PyTorch: numpy has neither gradients, nor devices, nor bfloat16
         value = value.detach().cpu()
         if "bfloat16" in str(value.dtype):
             value = value.float()
         value = value.numpy()
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # lists of unlike lengths
+        raise BadInput(f"'{name}' is no array: {error}; give samples of various shapes one by one") from error
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.hasobject:
-        raise BadInput(f"an array of Python objects (shape {array.shape}) is no data; give arrays of numbers")
+        raise BadInput(
+            f"'{name}' is an array of Python objects (shape {array.shape}), which are no data; give arrays of numbers"
+        )
     # Not ascontiguousarray, which makes a scalar an array of one axis.
     return array if array.flags.c_contiguous else array.copy(order="C")
 
@@ -57,7 +62,7 @@ def save_npz(path: str, arrays: Mapping[str, Any]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:
         for name, value in arrays.items():
             with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, to_array(value), allow_pickle=False)
+                np.lib.format.write_array(entry, to_array(value, name), allow_pickle=False)
 
 
 def load_npz(path: str) -> Dict[str, np.ndarray[Any, Any]]:
@@ -91,6 +96,10 @@ class RowStream:
         self._row = (rows.dtype, rows.shape[1:])
         self._file.write(rows.tobytes())
         self.count += len(rows)
+
+    def abandon(self) -> None:
+        """Closes it as it is."""
+        self._file.close()
 
     def close(self) -> None:
         """Makes it a valid file."""
