@@ -42,6 +42,8 @@ def test_rows_by_name(result):
     assert "W" in result and "nothing" not in result
     with pytest.raises(KeyError, match="near it: relu_out"):
         result["relu_ou"]
+    with pytest.raises(TypeError, match="has the name of its tensor, not 3"):
+        result[3]
 
 
 def test_tensors_are_those_that_were_compared(result, images):

@@ -9,10 +9,11 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
-from .data import Data, Labels, PreparedData, calibration_arrays
+from .data import Data, PreparedData, calibration_arrays
 from .dequantize import dynamic_names, real_values
-from .errors import BadInput, BadUse, ThresholdMissed
+from .errors import BadUse, ThresholdMissed
 from .frames import frame_of
+from .labels import Labels, tell_of_labels
 from .notebook import comparison_html
 from .options import arguments, check_options, shared
 from .paths import FilePath, file_argument
@@ -22,13 +23,9 @@ from .quantizing import quantize_prepared
 from .recipe import AnyRecipe
 from .rows import Accuracy, Activation, Finding, Output, Sample, Unmatched, Weight
 from .running import inputs_of, run_prepared
+from .states import Remembered, current_folder, files_of
+from .words import Words
 from .workspace import Workspace
-
-
-def _stamp(file: FilePath) -> Tuple[int, int, int]:
-    """What tells that somebody wrote a file."""
-    info = os.stat(file)
-    return info.st_ino, info.st_size, info.st_mtime_ns
 
 
 class Task:
@@ -44,27 +41,42 @@ class Task:
         self.options = options
         self._calibration = calibration_arrays(options, inputs_of(float_model))
         self._made: Optional[Workspace] = None
-        self._stamps: Dict[FilePath, Tuple[int, int, int]] = {}
+        self._folder = current_folder()  # where relative paths begin
+        self._remembered = Remembered()
 
     def remember_files(self) -> None:
         """The files as they are now are those that the result is of."""
-        models = {*self._files, self.float_model}
-        self._stamps = {file: _stamp(file) for file in models if os.path.isfile(file)}
+        words = self.words()
+        models = map(file_argument, [*self._files, self.float_model])
+        read = [*models, self.data.path, *files_of(self.options)]
+        self._remembered = Remembered(*(path for path in read if path not in words))
 
     def check_files(self) -> None:
-        """Raises where a model was written since: its numbers would not be those of the result."""
-        for file, stamp in self._stamps.items():
-            if not os.path.isfile(file) or _stamp(file) != stamp:
-                raise BadInput(f"{os.fspath(file)} was written since it was compared; compare again")
+        """Raises where a file was written since: its numbers would not be those of the result."""
+        self._remembered.check()
 
-    def run(self, more: List[str], progress: Progress = None) -> Outcome:
-        """The command, with further arguments."""
+    def words(self) -> Words:
+        """What the samples are called that were given as arrays."""
+        return Words(self.data.words, self._calibration.words)
+
+    def run(self, more: List[str], progress: Progress = None, words: Optional[Words] = None) -> Outcome:
+        """The command, with further arguments. `words` learns of the files that stand for options."""
         files = [file_argument(file) for file in self._files]
+        words = words or self.words()
         with Workspace() as place:
-            return run_program(
-                ["compare", *files, *self.data.arguments(), *arguments("compare", self.options, place.path), *more],
-                progress,
-            )
+            line = ["compare", *files, *self.data.arguments(), *arguments("compare", self.options, place.path), *more]
+            words.add_option_files(place)
+            outcome = self.started(line, words, progress)
+        words.in_files(self.options)
+        return outcome
+
+    def started(self, line: List[str], words: Words, progress: Progress = None) -> Outcome:
+        """The program, in the folder where the result was made."""
+        return run_program(line, progress, words=words, folder=self._folder)
+
+    def arrays(self, model: FilePath, names: List[str], options: Dict[str, Any]) -> Dict[str, np.ndarray[Any, Any]]:
+        """Tensors of one of the models."""
+        return run_prepared(model, self.data, names, options, folder=self._folder)
 
     def quantized_file(self) -> FilePath:
         """The quantized model; where a recipe stands for it, it is made now."""
@@ -73,7 +85,8 @@ class Task:
         if self._made is None:
             made = Workspace()
             options = {**self._calibration_options(), **shared("quantize", self.options)}
-            quantize_prepared(self.float_model, made.file("quantized.onnx"), self._calibration_data(), options)
+            out, data = made.file("quantized.onnx"), self._calibration_data()
+            quantize_prepared(self.float_model, out, data, options, folder=self._folder)
             self._made = made
         return self._made.file("quantized.onnx")
 
@@ -119,6 +132,8 @@ class Comparison:
 
     def __getitem__(self, name: str) -> Union[Activation, Weight]:
         """The row of a tensor or weight by its name in either file (that of the float file goes first)."""
+        if not isinstance(name, str):
+            raise TypeError(f"a row has the name of its tensor, not {name!r}; `activations` and `weights` are lists")
         try:
             return self._rows[name]
         except KeyError:
@@ -148,9 +163,9 @@ class Comparison:
         if isinstance(row, Weight):
             options["limit"] = 1
         wanted = [row.quantized_name, *dynamic_names(row)]
-        after = run_prepared(self._task.quantized_file(), self._task.data, wanted, options)
+        after = self._task.arrays(self._task.quantized_file(), wanted, options)
         options["arithmetic"] = "simulated"  # the float model has no other
-        before = run_prepared(self._task.float_model, self._task.data, [row.name], options)
+        before = self._task.arrays(self._task.float_model, [row.name], options)
         return before[row.name], real_values(after, row, before[row.name].shape)
 
     def frame(self, rows: str = "activations") -> Any:
@@ -170,7 +185,10 @@ class Comparison:
             if key in options
         }
         try:
-            self._task.run([f"--html={os.fspath(path)}"], progress)
+            target = os.path.abspath(path)
+            words = self._task.words()
+            self._task.run([f"--html={target}"], progress, words)
+            words.in_files({"html": target})
         finally:
             options.update(written)
 
@@ -223,10 +241,13 @@ def compare(
         with Workspace() as place:
             result = place.file("compare.json")
             task.remember_files()
-            outcome = task.run([f"--json={result}"], progress)
+            words = task.words()
+            outcome = task.run([f"--json={result}"], progress, words)
             if outcome.threshold_missed and raise_on_threshold:
                 raise ThresholdMissed(missed_limits(outcome.text))
-            return Comparison(task, read_json(result), outcome)
+            json = read_json(result, words)
+            tell_of_labels(json, task.data.path, outcome.warnings)
+            return Comparison(task, json, outcome)
     except BaseException:
         task.close()
         raise

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .data import Data, Labels, PreparedData
+from .data import Data, PreparedData
+from .labels import Labels
 from .options import arguments, check_options
 from .paths import FilePath, file_argument
 from .program import read_json, run_program
@@ -15,12 +16,14 @@ from .progress import Progress
 from .recipe import AnyRecipe
 from .rows import Row
 from .running import inputs_of
+from .words import Words
 from .workspace import Workspace
 
 
 @dataclass
 class Quantized(Row):
-    """What was written. `ranges`: activations with a calibrated range; `time_ms` by step."""
+    """What was written. `recipe`: its file or preset, empty where a dict was given; `ranges`: activations with a
+    calibrated range; `time_ms` by step."""
 
     path: str = ""
     float: str = ""
@@ -50,23 +53,32 @@ def recipe_options(
 
 
 def quantize_prepared(
-    float_model: FilePath, out: FilePath, data: PreparedData, options: Dict[str, Any], progress: Progress = None
+    float_model: FilePath,
+    out: FilePath,
+    data: PreparedData,
+    options: Dict[str, Any],
+    progress: Progress = None,
+    folder: Optional[str] = None,
 ) -> Quantized:
-    """quantize() with data that are prepared already."""
+    """quantize() with data that are prepared already. `folder`: where relative paths begin."""
+    words = Words(data.words)
     with Workspace() as place:
         result = place.file("quantize.json")
-        run_program(
-            [
-                "quantize",
-                file_argument(float_model),
-                f"--out={os.fspath(out)}",
-                *data.arguments(),
-                f"--json={result}",
-                *arguments("quantize", options, place.path),
-            ],
-            progress,
-        )
-        return Quantized.of(read_json(result))
+        line = [
+            "quantize",
+            file_argument(float_model),
+            f"--out={os.fspath(out)}",
+            *data.arguments(),
+            f"--json={result}",
+            *arguments("quantize", options, place.path),
+        ]
+        words.add_option_files(place)
+        run_program(line, progress, words=words, folder=folder)
+        words.in_files(options)
+        made = Quantized.of(read_json(result, words))
+    if isinstance(options.get("recipe"), Mapping):
+        made.recipe = ""
+    return made
 
 
 def quantize(

@@ -9,9 +9,10 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 import numpy as np
 
 from .arrays import load_npz
-from .data import Data, Labels, PreparedData
+from .data import Data, PreparedData
 from .errors import BadUse
 from .inspecting import input_ranks
+from .labels import Labels
 from .options import arguments, check_options
 from .paths import FilePath, file_argument
 from .program import run_program
@@ -38,8 +39,9 @@ def run_prepared(
     tensors: Union[str, Sequence[str]],
     options: Dict[str, Any],
     progress: Progress = None,
+    folder: Optional[str] = None,
 ) -> Dict[str, np.ndarray[Any, Any]]:
-    """run() on data that are prepared already."""
+    """run() on data that are prepared already. `folder`: where relative paths begin."""
     with Workspace() as place:
         result = place.file("out.npz")
         run_program(
@@ -52,6 +54,8 @@ def run_prepared(
                 *arguments("run", options, place.path),
             ],
             progress,
+            words=data.words,
+            folder=folder,
         )
         return load_npz(result)
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from .data import Data, Labels, PreparedData, calibration_arrays
+from .data import Data, PreparedData, calibration_arrays
 from .frames import frame_of
+from .labels import Labels
 from .options import arguments, check_options
 from .paths import FilePath, file_argument
 from .program import read_json, run_program
@@ -16,6 +17,7 @@ from .quantizing import recipe_options
 from .recipe import AnyRecipe
 from .rows import ParetoPoint, Unit
 from .running import inputs_of
+from .words import Words
 from .workspace import Workspace
 
 
@@ -67,20 +69,16 @@ def sensitivity(
     check_options("sensitivity", given)
     prepared = PreparedData(data, inputs_of(float_model), labels, limit)
     calibration = calibration_arrays(given, inputs_of(float_model))
+    words = Words(prepared.words, calibration.words)
     try:
         with Workspace() as place:
             result = place.file("sensitivity.json")
-            outcome = run_program(
-                [
-                    "sensitivity",
-                    file_argument(float_model),
-                    *prepared.arguments(),
-                    f"--json={result}",
-                    *arguments("sensitivity", given, place.path),
-                ],
-                progress,
-            )
-            json = read_json(result)
+            line = ["sensitivity", file_argument(float_model), *prepared.arguments(), f"--json={result}"]
+            line += arguments("sensitivity", given, place.path)
+            words.add_option_files(place)
+            outcome = run_program(line, progress, words=words)
+            words.in_files(given)
+            json = read_json(result, words)
     finally:
         prepared.close()
         calibration.close()

@@ -15,6 +15,7 @@ from ..paths import FilePath
 from ..program import Check, Outcome, read_json, run_program
 from ..progress import Progress
 from ..running import inputs_of
+from ..words import Words
 from ..workspace import Workspace
 from .job import OF_EACH, Job, absolute, check_folder, check_shards, data_path, fingerprint, with_files
 
@@ -95,6 +96,7 @@ class ComparisonJob(Job):
         try:
             with Workspace() as place:
                 result = place.file("compare.json")
+                task.remember_files()
                 outcome = task.run([f"--json={result}"])
                 return Comparison(task, read_json(result), outcome)
         except BaseException:
@@ -114,11 +116,11 @@ class _ShardedTask(Task):
         self._states = states
         self._keep = keep
 
-    def run(self, more: List[str], progress: Progress = None) -> Outcome:
+    def run(self, more: List[str], progress: Progress = None, words: Optional[Words] = None) -> Outcome:
         """The sum, with further arguments."""
         with Workspace() as place:
             options = arguments("merge", _merge_options(self.options), place.path)
-            return run_program(["merge", *self._states, *options, *more], progress)
+            return self.started(["merge", *self._states, *options, *more], words or Words(), progress)
 
     def close(self) -> None:
         """Removes the state files with their folder, where it is ours."""

@@ -8,19 +8,19 @@ import hashlib
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from .._version import version
 from ..errors import BadInput, BadUse, Cancelled
 from ..options import options_of
 from ..paths import FilePath
+from ..plain import write_json
 from ..program import Check, run_program
+from ..states import READ, in_folder, state_of_one
 
 MOST_IN_A_SUM = 16  # files that are read for one
 OF_EACH = {"threads", "memory_limit"}  # options that change no number
-_READ = {"recipe", "like", "reference", "map", "ranges", "preprocess", "calibration_data", "class_names", "gate"}
-_READ |= {"tokenizer", "text", "framework", "device"}
-_PATHS = _READ | {"calibration_cache"}  # which shards write themselves
+_PATHS = READ | {"calibration_cache"}  # which shards write themselves
 _SMALL = 1 << 20  # bytes of a file that is told by what it holds
 
 
@@ -44,40 +44,13 @@ def absolute(options: Mapping[str, Any]) -> Dict[str, Any]:
     }
 
 
-def _state(path: str) -> Sequence[Any]:
-    """Size and time of a file."""
-    found = os.stat(path)
-    return [path, found.st_size, found.st_mtime_ns]
-
-
-def _in_folder(path: str, seen: Set[str]) -> Iterator[Sequence[Any]]:
-    """All files of a folder and the folders in it, each folder once."""
-    real = os.path.realpath(path)
-    if real in seen:
-        return
-    seen.add(real)
-    for entry in sorted(os.scandir(path), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _in_folder(entry.path, seen)
-        elif entry.is_file():
-            yield _about_one(entry.path)
-
-
 def _beside(path: str) -> Iterator[Sequence[Any]]:
     """Files that hold a model's weights, by how they are called: model.onnx.data, model.onnx_data, model.data."""
     folder, name = os.path.split(path)
     stem = os.path.splitext(name)[0]
     for other in sorted(os.listdir(folder)):
         if other != name and (other.startswith(name) or other in (stem + ".data", stem + "_data")):
-            yield _about_one(os.path.join(folder, other))
-
-
-def _about_one(path: str) -> Sequence[Any]:
-    """A file alone, which somebody may just have removed."""
-    try:
-        return _state(path)
-    except OSError:
-        return [path]
+            yield state_of_one(os.path.join(folder, other))
 
 
 def _about(path: Optional[str]) -> Sequence[Any]:
@@ -86,10 +59,10 @@ def _about(path: Optional[str]) -> Sequence[Any]:
         if not path or not os.path.exists(path):
             return [path]
         if os.path.isdir(path):
-            return [path, *_in_folder(path, set())]
-        return [*_about_one(path), *_beside(path)]
+            return [path, *in_folder(path, set())]
+        return [*state_of_one(path), *_beside(path)]
     except OSError:  # of a folder that cannot be listed
-        return _about_one(path or "")
+        return state_of_one(path or "")
 
 
 def _about_option(path: str) -> Sequence[Any]:
@@ -110,7 +83,7 @@ def fingerprint(command: str, files: Sequence[Optional[str]], shards: int, optio
         if value is None or name in OF_EACH:
             continue
         text = os.fspath(value) if isinstance(value, os.PathLike) else value
-        given[name] = _about_option(text) if name in _READ and isinstance(text, str) else text
+        given[name] = _about_option(text) if name in READ and isinstance(text, str) else text
     about = [version, command, shards, [_about(file) for file in files], given]
     return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()[:16]
 
@@ -123,8 +96,7 @@ def with_files(command: str, options: Mapping[str, Any], folder: str, key: str) 
         if isinstance(value, Mapping) and name in known and not known[name].may_repeat:
             path = os.path.join(folder, f"{key}-{name}.json")
             part = f"{path}.{os.getpid()}.part"
-            with open(part, "w", encoding="utf-8") as file:
-                json.dump(value, file)
+            write_json(part, value, name)
             os.replace(part, path)
             value = path
         made[name] = value

@@ -12,6 +12,7 @@ import numpy as np
 from ..data import PreparedData
 from ..errors import BadInput
 from ..running import run_prepared
+from ..states import Remembered
 
 _BYTES_AT_ONCE = 512 << 20
 _FIRST_TENSORS = 4
@@ -29,6 +30,7 @@ class Activations(Mapping[str, Values]):
         self.data = data
         self._names = dict.fromkeys(names)
         self._keep = keep
+        self._remembered = Remembered(model, None if data.path in data.words else data.path)
         self._group: Dict[str, Values] = {}
         self._next = _FIRST_TENSORS
 
@@ -63,6 +65,7 @@ class Activations(Mapping[str, Values]):
 
     def _run(self, names: Sequence[str]) -> Dict[str, Values]:
         """One run, or one a sample where these have sizes of their own."""
+        self._remembered.check()
         try:
             arrays = run_prepared(self.model, self.data, names, {})
             return {name: [sample.reshape(-1) for sample in arrays[name]] for name in names}
