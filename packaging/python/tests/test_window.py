@@ -8,7 +8,7 @@ import pytest
 
 import quantscope as q
 from quantscope.locate import window_path
-from quantscope.qt import window_environment
+from quantscope.qt import what_is_missing, window_environment
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +30,15 @@ def test_show_returns_at_once(pair, images):
     assert window.is_open and os.path.exists(path)
     window.close()
     assert not window.is_open and not os.path.exists(path)
+
+
+def test_unknown_options_open_nothing(pair):
+    if what_is_missing(window_path()):
+        pytest.skip("Qt is not there")
+    with pytest.raises(TypeError, match="show has no option 'vieww'; did you mean 'view'"):
+        q.show(*pair, "never.npz", vieww="graph")
+    with pytest.raises(TypeError, match="no option 'colour'; see `quantscope --help`"):
+        q.show(*pair, "never.npz", colour=1)
 
 
 def test_screenshot(pair, images, tmp_path):

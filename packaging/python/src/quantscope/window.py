@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 import subprocess
 import tempfile
-from typing import IO, Any, Dict, List, Optional
+from typing import IO, Any, Dict, FrozenSet, List, Optional
 
-from .data import Data, Labels, PreparedData
+from .data import Data, PreparedData
 from .errors import BadUse, error_of
+from .labels import Labels
 from .locate import window_path
+from .options import no_option
 from .paths import FilePath, file_argument
 from .program import end
 from .qt import what_is_missing, window_environment
@@ -50,6 +54,30 @@ class Window:
         self._data.close()
 
 
+@functools.lru_cache(maxsize=None)
+def _options_of(program: str) -> FrozenSet[str]:
+    """Names of the window's options, as Python has them, read out of its help."""
+    done = subprocess.run(
+        [program, "--help"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**window_environment(program), "QT_QPA_PLATFORM": "offscreen"},
+    )
+    if done.returncode != 0:
+        raise error_of(done.returncode, done.stderr.strip())
+    lines = [line for line in done.stdout.splitlines() if line.startswith("  -")]
+    begins = [re.split(r"\s{2,}", line.strip())[0] for line in lines]
+    return frozenset(name[2:].replace("-", "_") for begin in begins for name in re.findall(r"--[a-z][\w-]*", begin))
+
+
+def _check_options(program: str, options: Dict[str, Any]) -> None:
+    known = sorted(_options_of(program) - {"help", "version", "data", "limit", "completion"})
+    for name in options:
+        if name not in known:
+            raise TypeError(no_option("show", name, known, "see `quantscope --help`"))
+
+
 def _arguments(options: Dict[str, Any]) -> List[str]:
     line: List[str] = []
     for name, value in options.items():
@@ -76,12 +104,12 @@ def show(
     one that takes no value.
     """
     files = [file_argument(f) for f in (float_model, quantized_model) if f is not None]
-    prepared = PreparedData(data, inputs_of(float_model or ""), labels, limit)
     program = window_path()
     missing = what_is_missing(program)
     if missing:
-        prepared.close()
         raise BadUse(missing)
+    _check_options(program, options)
+    prepared = PreparedData(data, inputs_of(float_model or ""), labels, limit)
     messages = tempfile.TemporaryFile()
     process = subprocess.Popen(
         [program, *files, *prepared.arguments(), *_arguments({"limit": limit, **options})],
