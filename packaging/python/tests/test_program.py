@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import quantscope as q
+from quantscope.tying import tied_quickly
 
 
 def test_errors_have_the_program_s_sentence(pair, images, tmp_path):
@@ -35,6 +36,11 @@ def test_unknown_options_run_nothing(pair):
         q.compare(*pair, "never.npz", colour=1)
     with pytest.raises(TypeError, match="no option 'json'"):
         q.run(pair[0], "never.npz", json="-")
+    for call in (q.compare, q.quantize):
+        with pytest.raises(TypeError, match="no option 'json' in Python: what the function returns holds"):
+            call(*pair, "never.npz", json="out.json")
+    with pytest.raises(TypeError, match="no option 'out' in Python: the function returns the arrays"):
+        q.run(pair[0], "never.npz", out="out.npz")
     with pytest.raises(TypeError, match="takes one value"):
         q.run(pair[0], "random:1", seed=[1, 2])
 
@@ -78,8 +84,15 @@ LONG = textwrap.dedent("""
 
 
 def children(pid):
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in listed]
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+
+
+def alive(pid):
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 def running_comparisons(pid):
@@ -131,14 +144,52 @@ def test_several_at_once(pair, images):
     assert all(np.array_equal(results[i], whole[i : i + 2]) for i in range(4))
 
 
+def script(path, *lines):
+    path.write_text("\n".join(("#!/bin/sh", *lines, "")))
+    path.chmod(0o755)
+    return str(path)
+
+
 def test_where_the_program_is(monkeypatch, tmp_path):
-    assert os.access(q.cli_path(), os.X_OK)
-    script = tmp_path / "quantscope-cli"
-    script.write_text("#!/bin/sh\nexit 0\n")
-    script.chmod(0o755)
-    monkeypatch.setenv("QUANTSCOPE_CLI", str(script))
-    with pytest.raises(q.BadUse, match="names no program"):
+    program = q.cli_path()
+    assert os.access(program, os.X_OK)
+    monkeypatch.setenv("QUANTSCOPE_CLI", str(tmp_path / "none"))
+    with pytest.raises(q.BadUse, match="names no program: .*none; give the path"):
         q.cli_path()
+    # What pip makes of the package's commands, and the like, would start this package again.
+    own = ["from quantscope.launch import command_line", 'exec python3 -m quantscope "$@"']
+    for number, line in enumerate(own):
+        monkeypatch.setenv("QUANTSCOPE_CLI", script(tmp_path / str(number), line))
+        with pytest.raises(q.BadUse, match="not one that pip installed"):
+            q.cli_path()
+
+
+def test_scripts_that_start_the_program(monkeypatch, tmp_path, pair, images):
+    wrapper = script(tmp_path / "quantscope-cli", f'exec {q.cli_path()} "$@"')
+    expected = q.run(pair[0], images)["scores"]
+    monkeypatch.setenv("QUANTSCOPE_CLI", wrapper)
+    assert q.cli_path() == wrapper
+    assert np.array_equal(q.run(pair[0], images)["scores"], expected)
+
+
+@pytest.mark.skipif(not tied_quickly(), reason="util-linux is not there")
+@pytest.mark.parametrize("in_a_thread", [False, True])
+def test_a_killed_python_ends_the_program(pair, in_a_thread):
+    call = 'q.compare(sys.argv[1], sys.argv[2], "random:400000", shape={"x": (1, 2, 6, 6)})'
+    if in_a_thread:
+        call = f"import threading; threading.Thread(target=lambda: {call}).start()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import sys, quantscope as q\n{call}", *map(str, pair)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    (program,) = running_comparisons(process.pid)
+    time.sleep(0.3)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 10
+    while alive(program) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(program)
 
 
 def test_version_is_that_of_the_program():
