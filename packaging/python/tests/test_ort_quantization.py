@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+import quantscope as q
 import quantscope.ort as ours
 
 theirs = pytest.importorskip("onnxruntime.quantization")
@@ -168,3 +169,7 @@ def test_what_is_not_possible(pair, images, tmp_path):
         ours.quantize_static(pair[0], tmp_path / "q", Reader(images), weight_type="int3")
     with pytest.raises(ValueError, match="needs a calibration_data_reader"):
         ours.quantize_static(pair[0], tmp_path / "q")
+    with pytest.raises(q.BadUse, match="would overwrite the float model"):
+        ours.quantize_static(pair[0], pair[0], Reader(images))
+    with pytest.raises(q.BadUse, match="activations cannot have 4 bits"):
+        ours.quantize_static(pair[0], tmp_path / "q", Reader(images), activation_type=ours.QuantType.QInt4)
