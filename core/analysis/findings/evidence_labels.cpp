@@ -53,6 +53,8 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "output_distance", "relative distance of the output" },
     { "distance_at_place", "relative distance there" },
     { "scale_distance", "relative distance of the scales" },
+    { "weight_scale_factor", "its scales over those of its own ranges, median" },
+    { "scales_off", "scales so far off", EvidenceForm::Share },
     { "bias_scale_factor", "bias scales over input scale x weight scale" },
     { "median_sample_width", "median width of the samples' ranges", EvidenceForm::Share },
     { "cost_db", "cost of one range" },

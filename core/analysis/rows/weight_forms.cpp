@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace qs {
@@ -152,6 +153,123 @@ FinerWeights finerWeights(
     finer.eightBits = tried(eight, { channels, own.blockSize, false });
     finer.eightBitsPerChannel = tried(eight, { axis, 0, false });
     return finer;
+}
+
+namespace {
+
+constexpr double kClearly = 1.5; ///< ratio of scales: formats that search for them stay below it for most
+
+/// A scale for the elements that one has, and the ends of its codes, in steps around zero.
+struct OwnScale {
+    double low = 0, high = 0; ///< of the elements
+    size_t count = 0;
+    bool kept = false; ///< others share it
+    float step = 0, first = 0, last = 0;
+
+    void add(std::span<const float> x)
+    {
+        for (const float v : x) {
+            low = std::min(low, double(v));
+            high = std::max(high, double(v));
+        }
+        count += x.size();
+    }
+    void find(const ScaleRules& rules, bool blocks)
+    {
+        const CodeRange codes = rules.kept.value_or(codeRange(rules.type).value_or(CodeRange { 0, 0 }));
+        const double most = std::max(-low, high);
+        if (rules.symmetric && blocks && codes.low < 0) { // the furthest element has the lowest code
+            step = float(most / -double(codes.low));
+            first = float(-low >= high ? codes.low : -codes.high);
+            last = float(-low >= high ? codes.high : -codes.low);
+            return;
+        }
+        const ScaleZero z = scaleAndZeroPoint(low, high, rules);
+        step = most > 0 ? z.scale : 0;
+        first = float(codes.low - z.zeroPoint);
+        last = float(codes.high - z.zeroPoint);
+    }
+};
+
+/// Share of all and median of the ratios that are this far from one.
+std::pair<double, double> shareAndMedian(std::vector<double> ratios, size_t all)
+{
+    if (ratios.empty())
+        return { 0, 1 };
+    const auto middle = ratios.begin() + ptrdiff_t(ratios.size() / 2);
+    std::ranges::nth_element(ratios, middle);
+    return { double(ratios.size()) / double(all), *middle };
+}
+
+/// Lowest and highest code, where all scales have one whole zero point.
+std::optional<CodeRange> usedRange(const WeightOnGrid& w)
+{
+    const auto& zeros = w.params.zeroPoint;
+    if (!w.params.zeroRest.empty() || std::ranges::any_of(zeros, [&](int32_t z) { return z != zeros.front(); }))
+        return std::nullopt;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    w.grid.eachRun(w.y.size(), [&](size_t scale, size_t begin, size_t n) {
+        const double s = w.params.scale[std::min(scale, w.params.scale.size() - 1)];
+        for (size_t i = begin; i < begin + n && s != 0; ++i) {
+            low = std::min(low, w.y[i] / s);
+            high = std::max(high, w.y[i] / s);
+        }
+    });
+    if (low > high)
+        return std::nullopt;
+    const double zero = w.params.zero(0);
+    return CodeRange { int64_t(std::nearbyint(low + zero)), int64_t(std::nearbyint(high + zero)) };
+}
+
+std::vector<OwnScale> ownScales(const WeightOnGrid& w, const WeightForm& form)
+{
+    const ScaleRules rules { form.type, DType::Float32, form.symmetric, form.reduced, std::nullopt, false, false,
+        form.kept };
+    std::vector<OwnScale> scales(w.params.scale.size());
+    w.grid.eachRun(w.x.size(), [&](size_t scale, size_t begin, size_t n) {
+        scales[std::min(scale, scales.size() - 1)].add(w.x.subspan(begin, n));
+    });
+    for (size_t s = 0; s < scales.size(); ++s) {
+        scales[s].kept = !w.elements.empty() && w.elements[s] != scales[s].count;
+        scales[s].find(rules, w.params.blockSize > 0);
+    }
+    return scales;
+}
+
+} // namespace
+
+std::optional<ScalesAnew> scalesAnew(const WeightOnGrid& w, const WeightForm& form)
+{
+    if (!isInteger(form.type) || dtypeBits(form.type) > 8 || w.params.scale.empty() || w.x.size() != w.y.size())
+        return std::nullopt;
+    const std::vector<OwnScale> scales = ownScales(w, form);
+    double noise = 0;
+    w.grid.eachRun(w.x.size(), [&](size_t scale, size_t begin, size_t n) {
+        const OwnScale& own = scales[std::min(scale, scales.size() - 1)];
+        if (!own.kept) {
+            noise += codeNoise(w.x.subspan(begin, n), own.step, own.first, own.last);
+            return;
+        }
+        for (size_t i = begin; i < begin + n; ++i)
+            noise += (double(w.y[i]) - w.x[i]) * (double(w.y[i]) - w.x[i]);
+    });
+    std::vector<double> wide, narrow;
+    size_t all = 0;
+    for (size_t s = 0; s < scales.size(); ++s) {
+        if (scales[s].kept || !(scales[s].step > 0) || w.params.scale[s] == 0)
+            continue;
+        ++all;
+        const double ratio = std::fabs(double(w.params.scale[s])) / scales[s].step;
+        if (ratio >= kClearly)
+            wide.push_back(ratio);
+        else if (ratio <= 1 / kClearly)
+            narrow.push_back(ratio);
+    }
+    ScalesAnew anew { powerRatioDb(w.signal, noise) };
+    std::tie(anew.wideShare, anew.wideFactor) = shareAndMedian(std::move(wide), all);
+    std::tie(anew.narrowShare, anew.narrowFactor) = shareAndMedian(std::move(narrow), all);
+    anew.used = usedRange(w);
+    return anew;
 }
 
 } // namespace qs

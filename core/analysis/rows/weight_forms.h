@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/measure/weight_grid.h"
 #include "core/analysis/rows/weight_row.h"
 #include "core/tensor/tensor.h"
 
@@ -32,5 +33,16 @@ std::optional<double> formNoise(const Tensor& weight, const WeightForm& form, co
 /// `axis`: of the output channels; `signal`: sum of squares of the weight.
 FinerWeights finerWeights(
     const Tensor& weight, const WeightForm& form, const QuantParams& own, int64_t axis, double signal);
+
+/// A weight as it is stored: the float elements, those that its codes stand for, its signal and the grid of the codes.
+struct WeightOnGrid {
+    std::span<const float> x, y;
+    double signal = 0;
+    const QuantParams& params; ///< as stored
+    const WeightGrid& grid;
+    std::vector<size_t> elements; ///< by scale, where others share them; empty: all are the weight's
+};
+/// Nothing where the type has no integer codes of at most 8 bits. Scales that others share stay as they are.
+std::optional<ScalesAnew> scalesAnew(const WeightOnGrid& weight, const WeightForm& form);
 
 } // namespace qs

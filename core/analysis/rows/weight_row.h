@@ -27,6 +27,14 @@ struct FinerWeights {
     Number eightBitsPerChannel;
 };
 
+/// Scales found anew, each for the elements that it has, against those that are stored.
+struct ScalesAnew {
+    Number sqnrDb; ///< what the weight would keep with them, in its own type
+    double wideShare = 0, wideFactor = 1; ///< of the stored ones that are clearly larger: how many of all, median ratio
+    double narrowShare = 0, narrowFactor = 1; ///< the same of those that are clearly smaller
+    std::optional<CodeRange> used; ///< lowest and highest stored code, where all have one zero point
+};
+
 /// One paired constant.
 struct WeightRow {
     ValueId floatValue; ///< invalid in the body of an If, Loop or Scan; `floatNode` is that node then
@@ -47,6 +55,7 @@ struct WeightRow {
     Number clippedFraction;
     Number perTensorSqnrDb, perChannelSqnrDb; ///< what either granularity would give, in its own type and bits
     std::optional<FinerWeights> finer; ///< below kFinerWeightsDb
+    std::optional<ScalesAnew> anew; ///< of integer codes of at most 8 bits
     Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
     Number mostStepsOff; ///< of these, the furthest one; integers
     std::optional<WeightChange> change; ///< where elements are, and one simple change explains them

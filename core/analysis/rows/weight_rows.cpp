@@ -115,6 +115,22 @@ void fillOrder(const Tensor& codes, const QuantParams& params, const WeightPair&
     row.order = stored.orderOf(x);
 }
 
+/// What scales would be that were found for this weight alone; of a part only those that no other part has.
+void fillScalesAnew(const Tensor& codes, const QuantParams& params, const WeightPair& wp, std::span<const float> x,
+    std::span<const float> y, const WeightGrid& grid, double signal, WeightRow& row)
+{
+    if (row.bias || row.shape.size() < 2 || !isInteger(params.dtype) || params.scale.empty())
+        return;
+    WeightOnGrid stored { x, y, signal, params, grid, {} };
+    if (row.part || wp.places) {
+        stored.elements.resize(params.scale.size());
+        WeightGrid(codes.shape(), params).eachRun(size_t(codes.count()), [&](size_t scale, size_t, size_t n) {
+            stored.elements[std::min(scale, params.scale.size() - 1)] += n;
+        });
+    }
+    row.anew = scalesAnew(stored, weightForm(params, codes));
+}
+
 /// Numbers that need the scale of each element; `params`: as stored.
 void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const WeightPair& wp, const Tensor& weight,
     std::span<const float> y, double signal, WeightRow& row)
@@ -125,6 +141,7 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
         return;
     const double room = roomOfTypes(weight.data<float>(), params);
     fillLostScales(weight.data<float>(), params, grid, row);
+    fillScalesAnew(codes, params, wp, weight.data<float>(), y, grid, signal, row);
     const GridNumbers numbers = againstGrid(weight.data<float>(), y, params, grid, room);
     const auto n = static_cast<double>(weight.count());
     row.idealSqnrDb = powerRatioDb(signal, numbers.idealNoise);

@@ -26,9 +26,13 @@ constexpr double kAccuracyLoss = 0.01;
 constexpr double kFinerScalesDb = 3; ///< what another granularity of the same type gains: half the noise power
 constexpr double kShareOfWorst = 0.1; ///< of the noise of the coarsest weight
 constexpr double kFittingDb = 9; ///< the quantizer's own scale would give: one and a half bits more
+constexpr double kFittingFewBitsDb = 5; ///< the same of less than 8 bits: scales that are searched for give no less
 constexpr double kClippedDb = 3; ///< clipping makes as much noise as rounding, and a scale that fits would not
+constexpr double kClippedInBlocksDb = 5; ///< in blocks, where scales that are searched for clip on purpose
 constexpr double kVisibleDb = 35; ///< above it no scale is looked into, nor the output of few bits
 constexpr double kTellingDb = 0.5; ///< less is not told
+constexpr double kTogetherDb = 3; ///< at the worst output, by all scales that do not fit
+constexpr double kGoodOutputDb = 40; ///< where they are worth a note
 constexpr size_t kEightBits = 8;
 constexpr size_t kCostliest = 5; ///< weights that are named where none stands out
 
@@ -101,23 +105,34 @@ std::optional<double> dominatingNoise(const ComparePair& pair, const Comparison&
 /// The quantizer's own choice at the granularity that the weight has.
 Number fittingDb(const WeightRow& row)
 {
+    if (row.anew)
+        return row.anew->sqnrDb;
     if (row.params.blockSize > 0 || row.part)
         return std::nullopt;
     return row.params.perTensor() ? row.perTensorSqnrDb : row.perChannelSqnrDb;
 }
 
+/// No weight that products are made with.
+bool isOperand(const WeightRow& row)
+{
+    constexpr std::array<std::string_view, 8> kTypes { "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Concat" };
+    return std::ranges::find(kTypes, row.opType) != kTypes.end();
+}
+
 bool hasForeignScale(const WeightRow& row)
 {
     const Number fitting = fittingDb(row);
-    return fitting && *fitting - *row.similarity.sqnrDb > kFittingDb && *row.similarity.sqnrDb < kVisibleDb;
+    const double least = row.params.bits() < kEightBits && !isOperand(row) ? kFittingFewBitsDb : kFittingDb;
+    return fitting && *fitting - *row.similarity.sqnrDb > least && *row.similarity.sqnrDb < kVisibleDb;
 }
 
 /// Its scale is too small for it: what it cuts off costs more than it gains by finer steps.
 bool isClipped(const WeightRow& row)
 {
     const Number fitting = fittingDb(row);
+    const double least = row.params.blockSize > 0 ? kClippedInBlocksDb : kClippedDb;
     return row.clippedFraction.value_or(0) > 0 && fitting && row.idealSqnrDb
-        && *row.idealSqnrDb - *row.similarity.sqnrDb >= kClippedDb && *fitting - *row.similarity.sqnrDb >= kClippedDb;
+        && *row.idealSqnrDb - *row.similarity.sqnrDb >= kClippedDb && *fitting - *row.similarity.sqnrDb >= least;
 }
 
 std::string typeText(const QuantParams& params)
@@ -201,62 +216,114 @@ Severity severityOf(const WeightRow& row, const Surroundings& around)
                                                                                     : Severity::Note;
 }
 
-/// No weight that products are made with.
-bool isOperand(const WeightRow& row)
+/// Codes of 8 bits that reach just as far as those of fewer bits, which may have been meant: how many bits; 0: they do
+/// not. A scale that is too large by some power of two gives one code more.
+size_t fewerBits(const WeightRow& row)
 {
-    constexpr std::array<std::string_view, 8> kTypes { "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Concat" };
-    return std::ranges::find(kTypes, row.opType) != kTypes.end();
+    if (row.params.bits() != kEightBits || !row.anew || !row.anew->used)
+        return 0;
+    const auto zero = int64_t(row.params.zero(0));
+    const int64_t low = row.anew->used->low - zero, high = row.anew->used->high - zero;
+    for (size_t bits = 2; bits < kEightBits; ++bits)
+        if (const int64_t end = int64_t(1) << (bits - 1); high == end - 1 && (low == -end || low == 1 - end))
+            return bits;
+    return 0;
 }
 
-std::string scaleOf(const WeightRow& row)
+/// "The scale of the weights of n is too small"
+std::string scaleTitle(const WeightRow& row, std::string_view what)
 {
-    return isOperand(row) ? fmt::format("The scale of the constant {}, which {} reads,", row.name, row.node)
-                          : "The scale of the weights of " + row.node;
+    if (isOperand(row))
+        return fmt::format("The scale of the constant {}, which {} reads, is too {}", row.name, row.node, what);
+    return row.params.perTensor() ? fmt::format("The scale of the weights of {} is too {}", row.node, what)
+                                  : fmt::format("The scales of the weights of {} are too {}", row.node, what);
 }
 
 std::string anewText(const WeightRow& row)
 {
-    return fmt::format("Quantize this {} anew, by its own range.", isOperand(row) ? "constant" : "weight");
+    return fmt::format("Quantize this {} anew in the same type, by {}.", isOperand(row) ? "constant" : "weight",
+        row.params.perTensor() ? "its own range" : "the ranges of its own elements");
 }
 
-Finding foreignScale(const Comparison& c, size_t i)
+/// "All scales are 4 times as large as these (median): the codes reach 6 … 10 of 0 … 15."
+std::string factorText(const WeightRow& row, bool cut)
+{
+    const double share = !row.anew ? 0 : cut ? row.anew->narrowShare : row.anew->wideShare;
+    if (share <= 0)
+        return {};
+    const double factor = cut ? row.anew->narrowFactor : row.anew->wideFactor;
+    std::string text = row.params.perTensor() ? fmt::format(" It is {:.2g} times as large as that", factor)
+                                              : fmt::format(" {} scales are {:.2g} times as large as these (median)",
+                                                  share < 1 ? percentText(share) + " of the" : "All", factor);
+    const CodeRange codes = row.params.codes();
+    const auto& used = row.anew->used;
+    if (!cut && used && 2 * (used->high - used->low + 1) <= codes.high - codes.low + 1)
+        text += fmt::format(": the codes reach {} … {} of {} … {}", used->low, used->high, codes.low, codes.high);
+    return text + ".";
+}
+
+/// Its scales are not those that its own elements ask for.
+Finding wrongScales(const Comparison& c, size_t i, bool cut)
 {
     const WeightRow& row = c.weights[i];
+    const bool one = row.params.perTensor();
     Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
-    f.cause = "scale";
-    const bool cut = row.clippedFraction.value_or(0) > 0;
-    f.title = fmt::format("{} is too {}", scaleOf(row), cut ? "small" : "coarse");
-    f.summary = fmt::format("{} {:.1f} dB; the scale that {} own range asks for would keep {:.1f} dB.",
-        isOperand(row) ? "It keeps" : "They keep", *row.similarity.sqnrDb, isOperand(row) ? "its" : "their",
-        *fittingDb(row));
+    f.cause = cut ? "clipped" : "scale";
+    f.title = scaleTitle(row, cut ? "small" : "large");
     if (cut)
-        f.summary += fmt::format(" {} of the elements are clipped.", percentText(*row.clippedFraction));
-    f.evidence
-        = { evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("fitting_sqnr_db", *fittingDb(row), "dB"),
-              evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+        f.summary = fmt::format("{} of the elements are clipped at the ends of the codes: they keep {:.1f} dB, where "
+                                "the step alone would leave {:.1f} dB. ",
+            percentText(*row.clippedFraction), *row.similarity.sqnrDb, *row.idealSqnrDb);
+    else
+        f.summary = fmt::format("{} {:.1f} dB. ", isOperand(row) ? "It keeps" : "They keep", *row.similarity.sqnrDb);
+    f.summary += fmt::format("In the same type ({} {}), {} would keep {:.1f} dB.{}", typeText(row.params),
+        granularityText(row.params), one ? "the scale that its own range asks for" : "scales of their own ranges",
+        *fittingDb(row), factorText(row, cut));
+    f.evidence = { evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"),
+        evidence("fitting_sqnr_db", *fittingDb(row), "dB"),
+        evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+    if (const auto& anew = row.anew; anew && (cut ? anew->narrowShare : anew->wideShare) > 0) {
+        f.evidence.push_back(evidence("weight_scale_factor", cut ? anew->narrowFactor : anew->wideFactor));
+        f.evidence.push_back(evidence("scales_off", cut ? anew->narrowShare : anew->wideShare));
+    }
+    if (const size_t bits = cut ? 0 : fewerBits(row)) {
+        f.summary += fmt::format(" These are all codes of {} bits: nothing is wrong where so few were meant.", bits);
+        f.evidence.push_back(evidence("bits", double(bits)));
+    }
     f.remedy = anewText(row);
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
     f.expectedGainDb = *fittingDb(row) - *row.similarity.sqnrDb;
     return f;
 }
 
-Finding clippedWeight(const Comparison& c, size_t i, bool dominates)
+/// By what scales that fit would gain at the worst output, each and together: what single ones gain hides behind the
+/// others. `weights`: those that make most of the error at their nodes.
+void judgeScales(
+    const ComparePair& pair, const Comparison& c, const std::vector<size_t>& weights, std::vector<Finding>& found)
 {
-    const WeightRow& row = c.weights[i];
-    Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
-    f.severity = dominates ? Severity::Warning : Severity::Note;
-    f.cause = "clipped";
-    f.title = scaleOf(row) + " is too small";
-    f.summary = fmt::format("{} of the elements are clipped at the ends of the codes: they keep {:.1f} dB, where the "
-                            "step alone would leave {:.1f} dB and the scale that their own range asks for {:.1f} dB.",
-        percentText(*row.clippedFraction), *row.similarity.sqnrDb, *row.idealSqnrDb, *fittingDb(row));
-    f.evidence
-        = { evidence("clipped_fraction", *row.clippedFraction), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
-              evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"), evidence("fitting_sqnr_db", *fittingDb(row), "dB") };
-    f.remedy = anewText(row);
-    f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
-    f.expectedGainDb = *fittingDb(row) - *row.similarity.sqnrDb;
-    return f;
+    std::vector<size_t> told;
+    for (size_t i = 0; i < found.size(); ++i)
+        if (found[i].rule == Rule::WeightsTooCoarse && found[i].weight
+            && std::ranges::find(weights, *found[i].weight) != weights.end())
+            told.push_back(i);
+    if (told.empty())
+        return;
+    const Number db = poorestOutputDb(c);
+    const std::vector<double> shares = noiseShares(pair, c);
+    std::vector<Number> gains;
+    double all = 0;
+    for (const size_t at : told) {
+        gains.push_back(gainAtOutput(c, shares, c.weights[*found[at].weight], *found[at].expectedGainDb));
+        all += gains.back() ? 1 - std::pow(10.0, -*gains.back() / 10) : 0;
+    }
+    const bool together = 1 - std::min(all, 1.0) <= std::pow(10.0, -kTogetherDb / 10);
+    for (size_t k = 0; k < told.size(); ++k) {
+        const bool felt = together || gains[k].value_or(HUGE_VAL) >= kTellingDb;
+        found[told[k]].severity = db && *db >= kGoodOutputDb ? Severity::Note
+            : db && *db < kRuinedOutputDb && together        ? Severity::Error
+            : felt                                           ? Severity::Warning
+                                                             : Severity::Note;
+    }
 }
 
 /// A scale a channel mends it: that is said of the imbalance of its channels.
@@ -334,6 +401,7 @@ void findCostlyWeights(const Comparison& c, const Surroundings& around, std::vec
 void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Surroundings around(c);
+    std::vector<size_t> wrong;
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         if (row.bias || !row.similarity.sqnrDb || row.shape.size() < 2 || isOtherWeight(row)
@@ -345,13 +413,19 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
         const bool clipped = isClipped(row);
         const auto noise = foreign || coarse || clipped ? dominatingNoise(pair, c, row) : std::nullopt;
         if (clipped && !foreign && !(coarse && noise)) {
-            found.push_back(clippedWeight(c, i, noise && *row.similarity.sqnrDb < kVisibleDb));
+            found.push_back(wrongScales(c, i, true));
+            found.back().severity = Severity::Note;
+            if (noise && *row.similarity.sqnrDb < kVisibleDb)
+                wrong.push_back(i);
             continue;
         }
         if (!noise || (!isRoughest(row) && *noise < kShareOfWorst * around.worstNoise))
             continue;
         if (foreign) {
-            found.push_back(foreignScale(c, i));
+            found.push_back(wrongScales(c, i, clipped));
+            found.back().severity = Severity::Note;
+            if (clipped || fewerBits(row) == 0)
+                wrong.push_back(i);
             continue;
         }
         if (10 * std::log10(1 / *noise) >= limit || isImbalance(row, found))
@@ -367,6 +441,7 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
             [&](const Finding& other) { return other.rule == Rule::ChannelImbalance && other.tensor == row.name; });
         found.push_back(std::move(f));
     }
+    judgeScales(pair, c, wrong, found);
     findCostlyWeights(c, around, found);
 }
 

@@ -106,6 +106,9 @@ bool isTold(
 
 /// By activation, what of the worst output's noise passes through it, 0..1, estimated.
 std::vector<double> noiseShares(const ComparePair& pair, const Comparison& c);
+/// What the worst output gains where the weight's own noise falls by so much; nothing where that is not known.
+/// `shares`: noiseShares().
+Number gainAtOutput(const Comparison& c, const std::vector<double>& shares, const WeightRow& row, double gainDb);
 /// What each activation's own quantizer makes of the worst output's noise, 0..1, estimated by how noise is passed on.
 std::vector<double> outputShares(const ComparePair& pair, const Comparison& c);
 /// The dequantized weight says next to nothing about the float one, dB.

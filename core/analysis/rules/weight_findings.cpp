@@ -59,26 +59,6 @@ namespace {
 constexpr double kFeltAtOutput = 0.5; ///< dB
 constexpr double kFeltTogether = 3, kPoorOutput = 20; ///< dB that all such weights cost together, and where that counts
 
-/// What the worst output gains where the weight's own noise falls by so much; nothing where that is not known.
-Number gainAtOutput(const Comparison& c, const std::vector<double>& shares, const WeightRow& row, double gainDb)
-{
-    const double left = std::pow(10.0, -gainDb / 10);
-    for (size_t i = 0; i < c.activations.size(); ++i) {
-        const ActivationRow& a = c.activations[i];
-        if (!row.floatNode.valid() || a.floatNode != row.floatNode)
-            continue;
-        double noise = 0;
-        for (const Number* part :
-            { &a.noise.rounding, &a.noise.clipping, &a.noise.inherited, &a.noise.weights, &a.noise.kernel })
-            noise += part->value_or(0);
-        if (!a.noise.weights && row.opType != "Gather") // which hands its table's noise on
-            return std::nullopt;
-        const double own = !a.noise.weights ? 1 : noise > 0 ? *a.noise.weights / noise : 0;
-        return -10 * std::log10(1 - std::min(shares[i] * own, 1.0) * (1 - left));
-    }
-    return std::nullopt;
-}
-
 /// What scales a channel of all weights would take away of the worst output's noise: what single ones gain hides behind
 /// the others.
 class SharedCost {

@@ -182,6 +182,25 @@ void moveFromInherited(const Number& made, NoiseSplit& noise)
 
 } // namespace
 
+Number gainAtOutput(const Comparison& c, const std::vector<double>& shares, const WeightRow& row, double gainDb)
+{
+    const double left = std::pow(10.0, -gainDb / 10);
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& a = c.activations[i];
+        if (!row.floatNode.valid() || a.floatNode != row.floatNode)
+            continue;
+        double noise = 0;
+        for (const Number* part :
+            { &a.noise.rounding, &a.noise.clipping, &a.noise.inherited, &a.noise.weights, &a.noise.kernel })
+            noise += part->value_or(0);
+        if (!a.noise.weights && row.opType != "Gather") // which hands its table's noise on
+            return std::nullopt;
+        const double own = !a.noise.weights ? 1 : noise > 0 ? *a.noise.weights / noise : 0;
+        return -10 * std::log10(1 - std::min(shares[i] * own, 1.0) * (1 - left));
+    }
+    return std::nullopt;
+}
+
 void splitWeightNoise(const ComparePair& pair, Comparison& c)
 {
     const RowOfValue rows(c.activations);

@@ -36,7 +36,8 @@ constexpr size_t kFewestMore = 16; ///< trials of a search
 /// Of what the file holds or computes: nothing else than its own remedy mends it.
 bool isOfStored(const Finding& f)
 {
-    return f.rule == Rule::WeightsDiffer || f.rule == Rule::ModelsDiffer || f.rule == Rule::WrongBiasScale;
+    const bool scales = f.rule == Rule::WeightsTooCoarse && f.change.kind == RemedyKind::Requantize;
+    return f.rule == Rule::WeightsDiffer || f.rule == Rule::ModelsDiffer || f.rule == Rule::WrongBiasScale || scales;
 }
 
 /// Costs nothing in the run that measures: kernels on whole numbers alone compute something else.

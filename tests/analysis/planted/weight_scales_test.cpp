@@ -404,9 +404,9 @@ private slots:
         QTest::addColumn<float>("largest");
         QTest::addColumn<QString>("title");
         QTest::newRow("right") << 1.f << 0.f << 1.f << "";
-        QTest::newRow("rounded twice") << 12.f << 1.f << 1.f << "The scale of the weights of n_y is too coarse";
-        QTest::newRow("clipped a little") << 1.f << 0.f << 1.06f << "The scale of the weights of n_y is too small";
-        QTest::newRow("clipped more") << 1.f << 0.f << 1.2f << "The scale of the weights of n_y is too small";
+        QTest::newRow("rounded twice") << 12.f << 1.f << 1.f << "The scales of the weights of n_y are too large";
+        QTest::newRow("clipped a little") << 1.f << 0.f << 1.06f << "The scales of the weights of n_y are too small";
+        QTest::newRow("clipped more") << 1.f << 0.f << 1.2f << "The scales of the weights of n_y are too small";
     }
     void scales()
     {
