@@ -13,6 +13,7 @@ namespace {
 
 /// Half a step with room for how files round their scales and for the largest code (127.5 rounds to 127).
 constexpr double kHalfStep = 0.51;
+constexpr double kFromEnd = 1.51; ///< steps that a clipped element's code may be from the end, by whatever rounding
 constexpr double kBesideNearest = 1.02; ///< the same of grids that are not even
 constexpr double kFloatRoom = 0x1p-23; ///< relative: an int32 bias may have finer steps than float32 has there
 constexpr double kFloatRounding = 1e-6; ///< relative, of values beside small floats
@@ -203,7 +204,10 @@ GridNumbers againstGrid(
         if (even)
             numbers.idealNoise += s * s / 12 * double(n);
         for (size_t i = begin; i < begin + n; ++i) {
-            const bool inside = !(x[i] < lowest) & !(x[i] > highest);
+            const bool within = !(x[i] < lowest) & !(x[i] > highest);
+            // What lies beyond the ends has the code there, or it is another element.
+            const double end = x[i] < lowest ? lowest : highest;
+            const bool inside = within | (even & (std::fabs(y[i] - end) > (kFromEnd + 0.5) * std::fabs(s)));
             const double error = std::fabs(double(y[i]) - x[i]);
             const double ofTypes = room * (std::fabs(double(x[i])) + std::fabs(double(y[i])));
             numbers.outside += !inside;

@@ -70,8 +70,8 @@ bool leavesLowestOut(std::span<const float> y, const QuantParams& params, const 
 /// Numbers of x against the grid that its codes y stand on.
 struct GridNumbers {
     double idealNoise = 0; ///< sum over all elements: step squared over 12; of small floats by rounding x
-    size_t outside = 0; ///< beyond the range
-    size_t off = 0; ///< inside and further from x than rounding goes
+    size_t outside = 0; ///< beyond the range, with a code at that end
+    size_t off = 0; ///< none of these, and further from x than rounding goes
     double mostStepsOff = 0; ///< of these; 0 for small floats
 };
 /// Relative errors that x and y may have beside that of the codes: of the type that all of x, or all scales, are of,

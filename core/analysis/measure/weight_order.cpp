@@ -2,11 +2,14 @@
 #include "core/analysis/measure/weight_order.h"
 
 #include "core/match/stored_operand.h"
+#include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace qs {
 
@@ -175,6 +178,15 @@ bool RoundedWeight::holds(std::span<const float> x) const
     return double(left) <= most;
 }
 
+bool RoundedWeight::holds(std::span<const float> x, std::span<const float> instead) const
+{
+    if (!isWhole(x))
+        return false;
+    const Powers own = powersOf(x, instead), here = powersOf(x, m_y);
+    const bool close = here.noise <= kLittleInCommon * here.signal && here.noise <= kClearlyBetter * own.noise;
+    return close || holds(x);
+}
+
 std::optional<WeightOrder> RoundedWeight::orderOf(std::span<const float> x) const
 {
     if (!isWhole(x) || m_shape.size() < 2)
@@ -256,6 +268,49 @@ std::optional<Tensor> withExchangedHalves(const Tensor& codes, const QuantParams
     for (size_t i = 0; i < from.size(); ++i)
         to[i] = bits == 4 ? from[i] << 4 | from[i] >> 4 : from[i ^ 1]; // packed, or one code a byte
     return turned;
+}
+
+namespace {
+
+DType otherSign(DType type)
+{
+    constexpr std::array<std::pair<DType, DType>, 3> kTypes { { { DType::Int2, DType::UInt2 },
+        { DType::Int4, DType::UInt4 }, { DType::Int8, DType::UInt8 } } };
+    for (const auto& [a, b] : kTypes)
+        if (type == a || type == b)
+            return type == a ? b : a;
+    return DType::Undefined;
+}
+
+} // namespace
+
+std::optional<ReadCodes> withOtherSign(const Tensor& codes, const QuantParams& params)
+{
+    const DType type = otherSign(params.dtype);
+    if (type == DType::Undefined || params.kept)
+        return std::nullopt;
+    const int32_t all = int32_t(1) << dtypeBits(type), half = all / 2;
+    const auto read = [&](int32_t code) {
+        return isSigned(type) ? (code >= half ? code - all : code) : (code < 0 ? code + all : code);
+    };
+    std::vector<int32_t> values;
+    for (const int64_t code : toInts(codes))
+        values.push_back(read(int32_t(code)));
+    ReadCodes other { codeTensor(type, codes.shape(), values), params };
+    other.params.dtype = type;
+    std::ranges::transform(params.zeroPoint, other.params.zeroPoint.begin(), read);
+    return other;
+}
+
+std::optional<ReadCodes> withOtherUpperBit(const Tensor& codes, const QuantParams& params)
+{
+    if (otherSign(params.dtype) == DType::Undefined || params.kept)
+        return std::nullopt;
+    const int32_t half = int32_t(1) << (dtypeBits(params.dtype) - 1), middle = isSigned(params.dtype) ? 0 : half;
+    std::vector<int32_t> values;
+    for (const int64_t code : toInts(codes))
+        values.push_back(int32_t(code) + (code < middle ? half : -half));
+    return ReadCodes { codeTensor(params.dtype, codes.shape(), values), params };
 }
 
 } // namespace qs

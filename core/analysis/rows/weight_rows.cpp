@@ -93,6 +93,23 @@ void fillLostScales(std::span<const float> x, const QuantParams& params, const W
     row.lostChannels = size_t(std::ranges::count(lostChannels, true));
 }
 
+/// Read otherwise, the same codes are the float model's: halves of bytes, the sign of the type, the codes' upper bit.
+std::optional<WeightOrder> readOtherwise(const Tensor& codes, const QuantParams& params, const WeightPair& wp,
+    std::span<const float> x, std::span<const float> y, const Shape& shape, double room)
+{
+    const auto fits = [&](const Tensor& read, const QuantParams& as) {
+        const std::vector<float> there = storedElements(read, as, wp);
+        return RoundedWeight(there, shape, as, WeightGrid(codes.shape(), as, wp, shape), room).holds(x, y);
+    };
+    if (const auto turned = withExchangedHalves(codes, params); turned && fits(*turned, params))
+        return WeightOrder { WeightOrder::Kind::Pairs };
+    if (const auto read = withOtherSign(codes, params); read && fits(read->codes, read->params))
+        return WeightOrder { WeightOrder::Kind::Sign, 0, 0, {}, {}, {}, read->params.dtype };
+    if (const auto read = withOtherUpperBit(codes, params); read && fits(read->codes, read->params))
+        return WeightOrder { WeightOrder::Kind::UpperBit };
+    return std::nullopt;
+}
+
 /// Whose elements the weight has, where they are not its own and no change of these explains them.
 void fillOrder(const Tensor& codes, const QuantParams& params, const WeightPair& wp, const Tensor& weight,
     std::span<const float> y, const WeightGrid& grid, double room, WeightRow& row)
@@ -105,14 +122,9 @@ void fillOrder(const Tensor& codes, const QuantParams& params, const WeightPair&
             x, row.otherRows->axis, std::span(row.otherRows->rows).first(std::min(row.otherRows->rows.size(), kTold)));
     if (row.bias || row.change || row.otherRows || !isOtherWeight(row))
         return;
-    if (const auto turned = withExchangedHalves(codes, params)) {
-        const std::vector<float> there = storedElements(*turned, params, wp);
-        if (RoundedWeight(there, row.shape, params, grid, room).holds(x)) {
-            row.order = WeightOrder { WeightOrder::Kind::Pairs };
-            return;
-        }
-    }
-    row.order = stored.orderOf(x);
+    row.order = readOtherwise(codes, params, wp, x, y, row.shape, room);
+    if (!row.order)
+        row.order = stored.orderOf(x);
 }
 
 /// What scales would be that were found for this weight alone; of a part only those that no other part has.

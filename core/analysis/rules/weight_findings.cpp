@@ -41,7 +41,7 @@ std::optional<double> medianOf(const std::vector<Number>& values)
 /// Single elements that no rounding explains.
 bool hasWrongElements(const WeightRow& row)
 {
-    if (row.params.scale.empty() || !row.offByMoreThanHalfStep || *row.offByMoreThanHalfStep <= 0)
+    if (row.params.scale.empty() || row.order || !row.offByMoreThanHalfStep || *row.offByMoreThanHalfStep <= 0)
         return false;
     double elements = 1;
     for (const int64_t size : row.shape)
@@ -298,6 +298,12 @@ std::string orderText(const WeightOrder& order, const Shape& shape)
     case WeightOrder::Kind::Pairs:
         return "with neighbouring codes exchanged in pairs they are the float model's, rounded: the halves of each "
                "byte are swapped";
+    case WeightOrder::Kind::Sign:
+        return fmt::format("read as {} the same codes are the float model's, rounded: the type's sign is wrong",
+            dtypeName(order.type));
+    case WeightOrder::Kind::UpperBit:
+        return "with the upper bit of each code turned over they are the float model's, rounded: signed codes were "
+               "stored for unsigned ones, or the other way round";
     case WeightOrder::Kind::Lines:
         return fmt::format("its {}s (axis {}) are the float model's, rounded, in another order: {}",
             lineName(shape, order.axis), order.axis, movedLinesText(order.from));
@@ -531,6 +537,12 @@ Finding otherWeight(const ComparePair& pair, const Comparison& c, size_t i, bool
     }
     if (change && change->kind == WeightChange::Kind::OtherAxis)
         tellOtherAxis(row, int64_t(change->value), f);
+    if (row.order && row.order->kind == WeightOrder::Kind::Sign) {
+        f.title = fmt::format("The codes of the weight of {} are {}, not {}", row.node, dtypeName(row.order->type),
+            dtypeName(row.params.dtype));
+        f.remedy = fmt::format("Give these codes the type {}, or quantize these weights anew from the float model's.",
+            dtypeName(row.order->type));
+    }
     if (row.order && row.order->kind == WeightOrder::Kind::Transposed)
         f.title = row.node + " holds the float model's weight transposed";
     if (const WeightRow* right = rightReader(pair, c, row))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Scales that are larger or smaller than their own elements ask for.
+// Scales that are larger or smaller than their own elements ask for, and codes that are read as others.
 #include "core/quant/params/weights.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"
@@ -225,6 +225,50 @@ private slots:
         QCOMPARE(f->severity == Severity::Note, how == "4 bits"); // which may be meant
         QCOMPARE(f->change.kind, RemedyKind::Requantize);
         QVERIFY(*f->expectedGainDb > 5);
+    }
+
+    void readings_data()
+    {
+        QTest::addColumn<int>("bits");
+        QTest::addColumn<QString>("fault");
+        QTest::addColumn<bool>("moved"); // some codes are not the nearest ones
+        QTest::addColumn<QString>("text");
+        QTest::newRow("right") << 4 << "" << false << "";
+        QTest::newRow("int4 as uint4") << 4 << "sign" << false << "read as int4 the same codes";
+        QTest::newRow("int8 as uint8") << 8 << "sign" << false << "read as int8 the same codes";
+        QTest::newRow("int4 as uint4, moved") << 4 << "sign" << true << "read as int4 the same codes";
+        QTest::newRow("upper bit") << 4 << "upper" << false << "the upper bit of each code";
+        QTest::newRow("upper bit of 8") << 8 << "upper" << false << "the upper bit of each code";
+        QTest::newRow("halves") << 4 << "halves" << false << "the halves of each byte are swapped";
+        QTest::newRow("halves, moved") << 4 << "halves" << true << "the halves of each byte are swapped";
+        QTest::newRow("moved alone") << 4 << "" << true << "retrained";
+    }
+    /// Codes that are right once they are read otherwise, also where they are not the nearest ones.
+    void readings()
+    {
+        QFETCH(int, bits);
+        QFETCH(QString, fault);
+        QFETCH(bool, moved);
+        QFETCH(QString, text);
+        const std::vector<float> w = normals(int(kSize * kSize), 7);
+        Coded coded(w, bits, fault == "sign" ? 1 : kEach, "", 1);
+        if (moved)
+            coded.moveSome();
+        const Comparison c = compared(inFloat(w),
+            fault == "sign" ? inPairs(coded, bits == 4 ? DType::UInt4 : DType::UInt8)
+                            : inBlocks(coded, fault == "upper", fault == "halves"),
+            inputRows());
+        const Finding* f = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2((f != nullptr) == !text.isEmpty(), qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QVERIFY2(QString::fromStdString(f->summary).contains(text), f->summary.c_str());
+        if (fault.isEmpty())
+            return;
+        QCOMPARE(f->severity, Severity::Error);
+        if (fault == "sign")
+            for (const WeightRow& row : c.weights) // none has a code at the end
+                QVERIFY(row.clippedFraction.value_or(1) < 0.001);
     }
 };
 
