@@ -81,6 +81,8 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
 void findAccuracyDrop(const Comparison& c, std::vector<Finding>& found);
 void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findLeftInFloat(const Comparison& c, std::vector<Finding>& found);
+/// Some value or constant of the file has codes.
+bool isAnythingQuantized(const ComparePair& pair);
 /// The file has no codes at all.
 void findNothingQuantized(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);

@@ -178,6 +178,11 @@ std::map<std::string, size_t> constantProducts(const Plan& plan)
 
 } // namespace
 
+bool isAnythingQuantized(const ComparePair& pair)
+{
+    return !pair.quantView->quantizers().empty() || storesCodes(*pair.quantPlan);
+}
+
 void findNothingQuantized(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const auto counts = constantProducts(*pair.quantPlan);

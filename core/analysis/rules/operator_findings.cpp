@@ -233,6 +233,8 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
 {
     if (!c.network || !c.network->same()) // the noise may be another function
         return;
+    if (!isAnythingQuantized(pair)) // no quantizer makes it, and nothing could be left in float
+        return;
     std::unordered_set<std::string> told;
     for (const Finding& f : found) {
         if (f.severity == Severity::Error) // or wrong codes
