@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 
 namespace qs::text {
@@ -182,9 +183,14 @@ std::string networkVerdict(const NetworkVerdict& v)
             + (v.rearranged ? std::string("the weights") : "to " + std::string(precisionName(v.step.precision)))
             + " explains " + number(*v.distance.explained, 2);
     apart += ")";
+    if (v.same() && !v.distance.silent.empty())
+        apart += fmt::format("; not shown on sample{} {}, where rounding alone may do as much",
+            v.distance.silent.size() == 1 ? "" : "s", fmt::join(v.distance.silent, ", "));
     if (v.same() && v.past == PastProof::Untested)
         apart += "; all caches were empty, so what they do with a past was not tested";
-    return (v.same() ? "without quantizers both files compute the same" + given + roundingText(v.step)
+    const bool partly = !v.distance.silent.empty();
+    const std::string onThese = partly ? " on these data" : "";
+    return (v.same() ? "without quantizers both files compute the same" + onThese + given + roundingText(v.step)
                      : "without quantizers the files do not compute the same" + given)
         + apart;
 }

@@ -140,4 +140,14 @@ std::optional<ElementRuns> PaddedPositions::countedOfAll(ValueId value, const Sh
     return all;
 }
 
+CountedElements countedElements(
+    std::shared_ptr<const Plan> floatPlan, std::shared_ptr<const TextPositions> text, const Feed& feed)
+{
+    auto padded = text ? PaddedPositions::of(*floatPlan, *text, feed) : std::nullopt;
+    if (!padded)
+        return {};
+    return [floatPlan = std::move(floatPlan), text = std::move(text), padded = std::move(*padded)](
+               ValueId value, const Shape& shape) { return padded.countedOfAll(value, shape); };
+}
+
 } // namespace qs

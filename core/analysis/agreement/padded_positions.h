@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/pairs/pair_plan.h"
 #include "core/data/data_source.h"
 
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace qs {
-
-/// Elements [first, second) of a tensor.
-using ElementRuns = std::vector<std::pair<size_t, size_t>>;
 
 /// The text whose positions a language model scores, and what of the float model holds a position of it at a time.
 struct TextPositions {
@@ -57,5 +55,9 @@ private:
     size_t m_samples = 1, m_positions = 0, m_width = 0; ///< of the tokens, of the mask
     std::vector<uint8_t> m_counts; ///< [sample * width + position]
 };
+
+/// Which elements of the float model's values count where these inputs are read; empty where no position is padding.
+CountedElements countedElements(
+    std::shared_ptr<const Plan> floatPlan, std::shared_ptr<const TextPositions> text, const Feed& feed);
 
 } // namespace qs

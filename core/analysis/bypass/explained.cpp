@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/explained.h"
 
-#include "core/analysis/bypass/network_run.h"
+#include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/rounding/relative_distance.h"
-#include "core/tensor/convert.h"
 
 #include <algorithm>
 
@@ -19,12 +18,14 @@ constexpr uint32_t kSeed = 7919; ///< of each draw, times its number
 /// One network, run with one kind of rounding after another.
 class Rounding {
 public:
-    Rounding(const std::shared_ptr<const Plan>& plan, std::vector<ValueId> values, const PrecisionStep& step,
-        const std::vector<Tensor>& inputs, const ComparePair& pair, const WorkContext& work)
+    /// `shown`: the float model's values that these are.
+    Rounding(const std::shared_ptr<const Plan>& plan, std::vector<ValueId> values, std::vector<ValueId> shown,
+        const PrecisionStep& step, const ProofSample& sample, const ComparePair& pair, const WorkContext& work)
         : m_plan(plan)
         , m_values(std::move(values))
+        , m_shown(std::move(shown))
         , m_step(step)
-        , m_inputs(inputs)
+        , m_sample(sample)
         , m_pair(pair)
         , m_work(work)
     {
@@ -33,16 +34,18 @@ public:
     Result<std::vector<double>> distances()
     {
         std::vector<double> largest(m_values.size(), 0);
-        QS_TRY(m_plain, runNetwork(m_plan, m_pair.floatPlan, m_values, m_inputs, m_work));
+        QS_TRY(m_plain, runNetwork(m_plan, m_pair.floatPlan, m_values, m_sample.inputs, m_work));
         for (uint32_t draw = 0; draw <= kDraws; ++draw) {
             QS_TRY(const std::vector<Tensor> found, run(draw));
             for (size_t i = 0; i < found.size(); ++i)
-                largest[i] = std::max(largest[i], relativeDistance(toFloats(m_plain[i]), toFloats(found[i])));
+                largest[i] = std::max(largest[i], relativeDistance(reals(i, m_plain[i]), reals(i, found[i])));
         }
         return largest;
     }
 
 private:
+    std::vector<float> reals(size_t i, const Tensor& t) const { return countedReals(m_sample, m_shown[i], t); }
+
     /// Draw 0 rounds, the others disturb.
     Tensor moved(const Tensor& t, uint32_t draw, uint32_t number) const
     {
@@ -65,13 +68,13 @@ private:
             theirs.push_back(plan->graph().findValue(m_plan->graph().value(id).name));
         if (std::ranges::find(theirs, ValueId()) != theirs.end())
             return badInput("a value is constant");
-        return runNetwork(plan, m_pair.floatPlan, theirs, m_inputs, m_work, values ? onValue : OnValue());
+        return runNetwork(plan, m_pair.floatPlan, theirs, m_sample.inputs, m_work, values ? onValue : OnValue());
     }
 
     std::shared_ptr<const Plan> m_plan;
-    std::vector<ValueId> m_values;
+    std::vector<ValueId> m_values, m_shown;
     const PrecisionStep& m_step;
-    const std::vector<Tensor>& m_inputs;
+    const ProofSample& m_sample;
     const ComparePair& m_pair;
     const WorkContext& m_work;
     std::vector<Tensor> m_plain;
@@ -80,15 +83,17 @@ private:
 } // namespace
 
 Result<std::vector<double>> explainedDistances(const TwoNetworks& networks, const PrecisionStep& step,
-    const std::vector<ValueOfBoth>& values, const std::vector<Tensor>& inputs, const ComparePair& pair,
-    const WorkContext& work)
+    const std::vector<ValueOfBoth>& values, const ProofSample& sample, const ComparePair& pair, const WorkContext& work)
 {
     // The finer of the two is the one that rounding can be added to.
     const bool ofFloat = !step.inFloatFile || step.inQuantizedFile;
-    std::vector<ValueId> ids;
-    for (const ValueOfBoth& v : values)
+    std::vector<ValueId> ids, shown;
+    for (const ValueOfBoth& v : values) {
         ids.push_back(ofFloat ? v.f : v.b);
-    return Rounding(ofFloat ? networks.f : networks.b, std::move(ids), step, inputs, pair, work).distances();
+        shown.push_back(v.shown);
+    }
+    return Rounding(ofFloat ? networks.f : networks.b, std::move(ids), std::move(shown), step, sample, pair, work)
+        .distances();
 }
 
 } // namespace qs

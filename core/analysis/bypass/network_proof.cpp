@@ -71,21 +71,26 @@ public:
     Result<NetworkDistance> compare(const std::vector<ProofSample>& samples)
     {
         std::optional<NetworkDistance> told;
+        std::vector<uint64_t> silent;
         for (const ProofSample& sample : samples) {
             auto found = compare(sample);
             if (!found.ok() && (!told || m_work.cancel.cancelled()))
                 return found;
+            if (found.ok() && found->hiddenByRounding())
+                silent.push_back(sample.number);
             if (found.ok() && (!told || tellsMoreOfSamples(*found, *told)))
                 told = std::move(found).value();
             if (told->apart() && !told->overflow)
                 break;
         }
+        if (!told->hiddenByRounding())
+            told->silent = std::move(silent);
         return *told;
     }
 
     Result<NetworkDistance> compare(const ProofSample& sample)
     {
-        m_inputs = &sample.inputs;
+        m_sample = &sample;
         const auto outputs = comparableOutputs(m_two, m_pair);
         if (outputs.empty())
             return badInput("no output that both files can compute holds real numbers");
@@ -120,7 +125,7 @@ private:
             if (const NetworkDistance worst = worstOf(outputs, outputsApart); worst.same())
                 return worst;
         if (asks)
-            if (auto found = explainedDistances(m_two, m_step, outputs, *m_inputs, m_pair, m_work); found.ok())
+            if (auto found = explainedDistances(m_two, m_step, outputs, *m_sample, m_pair, m_work); found.ok())
                 m_explained = std::move(found).value();
         return worstOf(outputs, outputsApart);
     }
@@ -165,7 +170,7 @@ private:
         Result<std::vector<Tensor>> x = cancelled(), y = cancelled();
         parallelFor(2, m_work.threadCount(), [&](size_t i, size_t) {
             (i == 0 ? x : y) = runNetwork(
-                i == 0 ? m_two.f : m_two.b, m_pair.floatPlan, i == 0 ? ofFloat : ofBypassed, *m_inputs, m_work);
+                i == 0 ? m_two.f : m_two.b, m_pair.floatPlan, i == 0 ? ofFloat : ofBypassed, m_sample->inputs, m_work);
         });
         if (!x.ok() || !y.ok())
             return (x.ok() ? y : x).issue();
@@ -174,9 +179,12 @@ private:
             RealsOfBoth both { toFloats((*x)[i]), toFloats((*y)[i]) };
             if (const Shape& shape = (*x)[i].shape(); !outputs && !shape.empty())
                 blankMasked(*m_pair.floatPlan, values[i].shown, size_t(shape.back()), both.x, both.y);
-            found.push_back(distanceBetween(both, outputs));
-            m_counts.push_back((*x)[i].count());
             m_sameSize.push_back(both.x.size() == both.y.size());
+            for (auto* reals : { &both.x, &both.y })
+                if (m_sameSize.back())
+                    *reals = countedReals(*m_sample, values[i].shown, (*x)[i].shape(), std::move(*reals));
+            found.push_back(distanceBetween(both, outputs));
+            m_counts.push_back(int64_t(both.x.size()));
             m_zero.push_back(m_sameSize.back() && finiteCount(both.y) > 0
                 && std::ranges::all_of(both.x, [](float v) { return v == 0; }));
             m_lost.push_back(lostBy(both));
@@ -218,7 +226,7 @@ private:
     const std::vector<PairPlan>& m_pairs;
     const PrecisionStep& m_step;
     const WorkContext& m_work;
-    const std::vector<Tensor>* m_inputs = nullptr; ///< of the sample that is looked at
+    const ProofSample* m_sample = nullptr; ///< that is looked at
     double m_room = 0;
     std::vector<double> m_explained; ///< by output: what rounding explains; of the sample that it was asked for last
     std::vector<int64_t> m_counts; ///< elements of what was compared last
@@ -226,17 +234,6 @@ private:
     std::vector<bool> m_zero; ///< of the same: zero everywhere in the float model, numbers in the other file
     std::vector<Lost> m_lost; ///< of the same
 };
-
-/// `x` of the float model, `y` of the other, `z` of that with its own constants disturbed.
-NetworkDistance offByRounding(
-    ValueId output, const std::vector<float>& x, const std::vector<float>& y, const std::vector<float>& z)
-{
-    NetworkDistance here;
-    here.worstOutput = { output, x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL };
-    const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kProofMargin;
-    here.tolerance = std::max(kSameNetwork, y.size() == z.size() ? margin * relativeDistance(y, z) : 0);
-    return here;
-}
 
 /// Runs of a proof.
 class ProofRuns {
@@ -265,9 +262,9 @@ public:
         return std::nullopt;
     }
 
-    /// By name; empty where a value cannot be run, or holds no reals.
-    std::vector<std::vector<float>> realsOf(
-        const std::shared_ptr<const Plan>& plan, const std::vector<std::string>& names, const ProofSample& sample) const
+    /// Of values by name, which stand for these; empty where one cannot be run, or holds no reals.
+    std::vector<std::vector<float>> realsOf(const std::shared_ptr<const Plan>& plan,
+        const std::vector<std::string>& names, const std::vector<ValueOfBoth>& values, const ProofSample& sample) const
     {
         std::vector<ValueId> ids;
         std::vector<size_t> places;
@@ -280,7 +277,7 @@ public:
         std::vector<std::vector<float>> reals(names.size());
         const auto found = runNetwork(plan, m_pair.floatPlan, ids, sample.inputs, m_work);
         for (size_t i = 0; found.ok() && i < ids.size(); ++i)
-            reals[places[i]] = toFloats((*found)[i]);
+            reals[places[i]] = countedReals(sample, values[places[i]].shown, (*found)[i]);
         return reals;
     }
 
@@ -314,10 +311,12 @@ protected:
         }
         std::optional<NetworkDistance> worst;
         for (const ProofSample& sample : m_samples) {
-            const auto all = realsOf(m_pair.floatPlan, floatNames, sample), own = realsOf(plan, names, sample),
-                       moved = realsOf(disturbed, names, sample);
+            const auto all = realsOf(m_pair.floatPlan, floatNames, outputs, sample),
+                       own = realsOf(plan, names, outputs, sample), moved = realsOf(disturbed, names, outputs, sample);
             for (size_t i = 0; i < outputs.size(); ++i) {
-                const NetworkDistance here = offByRounding(outputs[i].shown, all[i], own[i], moved[i]);
+                const OffByRounding off = offByRounding(all[i], own[i], moved[i], kSameNetwork);
+                const NetworkDistance here { .worstOutput = { outputs[i].shown, off.distance },
+                    .tolerance = off.tolerance };
                 if (all[i].empty() || !here.same() || here.tolerance > kWidestProof)
                     return std::nullopt;
                 if (!worst || here.beyond() > worst->beyond()) {
@@ -348,7 +347,8 @@ protected:
         double room = *rounding;
         for (const ValueOfBoth& out : comparableOutputs(two, m_pair)) {
             const std::vector<std::string> name { bypassed.plan->graph().value(out.b).name };
-            const auto y = realsOf(bypassed.plan, name, *sample), z = realsOf(disturbed.plan, name, *sample);
+            const auto y = realsOf(bypassed.plan, name, { out }, *sample),
+                       z = realsOf(disturbed.plan, name, { out }, *sample);
             room = std::max(room, y[0].size() == z[0].size() ? relativeDistance(y[0], z[0]) : 0);
         }
         NetworkComparer beside = comparer(two, step);
@@ -488,8 +488,9 @@ private:
         }
         std::vector<std::pair<double, double>> squares(names.size()); // with its own constants, without
         for (const ProofSample& sample : m_samples) {
-            const auto x = realsOf(m_pair.floatPlan, floatNames, sample), y = realsOf(written, names, sample),
-                       without = realsOf(*changed, names, sample);
+            const auto x = realsOf(m_pair.floatPlan, floatNames, outputs, sample),
+                       y = realsOf(written, names, outputs, sample),
+                       without = realsOf(*changed, names, outputs, sample);
             for (size_t i = 0; i < x.size(); ++i)
                 if (x[i].size() == y[i].size() && x[i].size() == without[i].size()) {
                     squares[i].first += squaresBetween(x[i], y[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/bypass/network_run.h"
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rounding/precision_step.h"
 #include "core/analysis/rounding/relative_distance.h"
@@ -48,17 +49,12 @@ struct NetworkDistance {
     bool counted = false;
     bool zeroInFloat = false; ///< the output is zero everywhere in the float model: no distance is relative to it
     uint64_t sample = 0; ///< number of the sample among all
+    std::vector<uint64_t> silent {}; ///< samples on which rounding hides everything, where another one tells something
     /// That, and no more is between the files than a few runs with rounding made.
     bool hiddenByRounding() const { return hidden && worstOutput.distance <= tolerance / kProofMargin; }
     bool apart() const { return worstOutput.distance > tolerance; }
     bool same() const { return !apart() && !hidden; }
     double beyond() const { return worstOutput.distance / tolerance; }
-};
-
-/// Inputs that both files are run on.
-struct ProofSample {
-    std::vector<Tensor> inputs; ///< of one sample, in the float graph's order
-    size_t number = 0; ///< among all samples
 };
 
 /// An operator of the quantized file that computes another function than the float model's, and what that does.
@@ -88,6 +84,13 @@ enum class PastProof : uint8_t {
     Same, ///< the same behind a past that was made up, too
     Apart, ///< they part behind it, and only there
     Untested,
+};
+
+/// Padding that one of two files reads as text.
+struct ReadPadding {
+    int64_t positions = 0; ///< without which they are the same
+    bool left = false; ///< some of them stand before the text
+    std::string mask; ///< the input that tells of them
 };
 
 /// What the two files compute without quantizers: the same only where they do so on each sample.
@@ -123,6 +126,8 @@ struct NetworkProof {
     std::vector<RoundedByOutput> byOutput; ///< of a few products' samples, see lockstep/rounded_by_output.h
     std::string exchanged; ///< which inputs or outputs stand in each other's place, a sentence; empty: none
     PastProof past = PastProof::NotNeeded;
+    std::optional<ReadPadding> padding {}; ///< where the files are apart by that alone, on the sample that is told of
+};
 };
 
 /// Runs the bypassed file (see bypass.h) and the float model on these samples, at least one, both with the float

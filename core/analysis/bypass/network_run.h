@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/rounding/relative_distance.h"
 #include "core/base/result.h"
 #include "core/base/work/work_context.h"
 #include "core/engine/plan/plan.h"
@@ -8,9 +9,22 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace qs {
+
+/// The elements of a value of the float model, of this shape, that count: those that are no padding. Nothing where all
+/// do.
+using CountedElements = std::function<std::optional<ElementRuns>(ValueId value, const Shape& shape)>;
+
+/// Inputs that both files are run on.
+struct ProofSample {
+    std::vector<Tensor> inputs; ///< of one sample, in the float graph's order
+    size_t number = 0; ///< among all samples
+    size_t samples = 1; ///< that the inputs hold
+    CountedElements counted {}; ///< empty: all of all values
+};
 
 /// What becomes of a value as soon as it is made; `number` counts them, inputs first.
 using OnValue = std::function<Tensor(const Tensor& value, uint32_t number)>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/bypass/network_run.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/tensor/convert.h"
 
@@ -33,6 +34,18 @@ struct RealsOfBoth {
     std::vector<float> x, y;
 };
 
+/// Reals of a value in either file on a sample, those that count there. `shown`, of this shape, is the float model's.
+inline std::vector<float> countedReals(
+    const ProofSample& sample, ValueId shown, const Shape& shape, std::vector<float> all)
+{
+    const auto runs = sample.counted && shown.valid() ? sample.counted(shown, shape) : std::nullopt;
+    return !runs || runs->empty() || runs->back().second > all.size() ? std::move(all) : elementsIn(*runs, all);
+}
+inline std::vector<float> countedReals(const ProofSample& sample, ValueId shown, const Tensor& t)
+{
+    return countedReals(sample, shown, t.shape(), toFloats(t));
+}
+
 /// 0 for inner values of different sizes: not the same tensor to begin with.
 inline double distanceBetween(const RealsOfBoth& both, bool output)
 {
@@ -64,6 +77,19 @@ inline Lost lostBy(const RealsOfBoth& both)
             lost.largest = std::max(lost.largest, std::fabs(double(x[i])));
         }
     return lost;
+}
+
+/// How far `y` is from `x`, relatively, and how far it may be: `z` is `y` with its own constants disturbed. At least
+/// `least`.
+struct OffByRounding {
+    double distance = 0, tolerance = 0;
+};
+inline OffByRounding offByRounding(
+    const std::vector<float>& x, const std::vector<float>& y, const std::vector<float>& z, double least)
+{
+    const double margin = int64_t(x.size()) < kFew ? kMarginOfFew : kProofMargin;
+    return { x.size() == y.size() ? relativeDistance(x, y) : HUGE_VAL,
+        std::max(least, y.size() == z.size() ? margin * relativeDistance(y, z) : 0) };
 }
 
 /// It holds one number everywhere, or none.

@@ -2,6 +2,7 @@
 #include "core/analysis/confirm/parting_place.h"
 
 #include "core/analysis/pairs/pair_plan.h"
+#include "core/graph/domains.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <fmt/format.h>
@@ -148,6 +149,62 @@ std::string behindPartner(const ComparePair& pair, ValueId x)
                          : fmt::format(" All that leads to {} agrees: it is {} in the quantized file, which makes its "
                                        "output of that by {}.",
                              pair.floatPlan->graph().value(x).name, graph.value(value).name, fmt::join(nodes, ", "));
+}
+
+std::string unreadText(const ComparePair& pair)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    std::vector<std::string> unread;
+    for (const ValueId in : f.inputs())
+        if (const ValueId own = q.findValue(f.value(in).name); !f.value(in).uses.empty()
+            && (own.valid() ? std::ranges::find(q.inputs(), own) != q.inputs().end() && q.value(own).uses.empty()
+                            : q.inputs().size() < f.inputs().size()))
+            unread.push_back(f.value(in).name);
+    return unread.empty() ? std::string()
+                          : fmt::format(" The quantized file does not read the input {}.", fmt::join(unread, ", "));
+}
+
+namespace {
+
+/// Nodes with an input for lengths and none for a mask.
+const Node* attentionByLengths(const Graph& graph)
+{
+    constexpr size_t kBias = 10; // GroupQueryAttention: added to scores, as a mask is
+    const auto node = std::ranges::find_if(graph.nodes(),
+        [](const Node& n) { return n.is("GroupQueryAttention", kMicrosoftDomain) && !n.hasInput(kBias); });
+    return node == graph.nodes().end() ? nullptr : &*node;
+}
+
+/// Readers of an input that see its numbers, not only its sizes.
+bool readsNumbers(const Graph& graph, ValueId input)
+{
+    return std::ranges::any_of(graph.value(input).uses, [&](const Use& use) {
+        return !use.node.valid() || (!graph.node(use.node).is("Shape") && !graph.node(use.node).is("Size"));
+    });
+}
+
+} // namespace
+
+bool countsLengths(const ComparePair& pair, const ReadPadding& padding)
+{
+    return padding.left && attentionByLengths(pair.quantPlan->graph());
+}
+
+std::string paddingText(const ComparePair& pair, const ReadPadding& padding)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    std::string text = fmt::format(" Without the {} of this sample both files compute the same: the quantized file "
+                                   "reads padding as text.",
+        padding.positions == 1 ? std::string("one position of padding")
+                               : fmt::format("{} positions of padding", padding.positions));
+    const ValueId mask = graph.findValue(padding.mask);
+    if (mask.valid() && !graph.value(mask).uses.empty() && !readsNumbers(graph, mask))
+        return text + fmt::format(" Of {} it reads the size alone.", padding.mask);
+    if (const Node* node = attentionByLengths(graph); node && padding.left)
+        text += fmt::format(" {} '{}' takes lengths in place of a mask, and counts them from the first position on: it "
+                            "takes padding before a text for its beginning, and the text's end for padding.",
+            node->opType, node->name);
+    return text;
 }
 
 } // namespace qs

@@ -110,10 +110,36 @@ std::optional<ProofSample> sampleBehindPast(const ComparePair& pair, const Proof
         = runNetwork(pair.floatPlan, pair.floatPlan, caches, firstTokens(text->prompt, whole, past), work);
     if (!remembered.ok())
         return std::nullopt;
-    ProofSample behind { lastTokens(text->prompt, whole, past), sample.number };
+    ProofSample behind { lastTokens(text->prompt, whole, past), sample.number, sample.samples };
     for (size_t i = 0; i < caches.size(); ++i)
         behind.inputs[text->caches[i].second] = toPlain((*remembered)[i]);
     return behind;
+}
+
+std::optional<UnpaddedSample> sampleWithoutPadding(const ComparePair& pair, const ProofSample& sample)
+{
+    const Plan& plan = *pair.floatPlan;
+    std::optional<PromptInputs> at;
+    for (const ValueId output : plan.graph().outputs())
+        if (!at)
+            at = promptInputs(plan, output);
+    if (!at || !at->mask)
+        return std::nullopt;
+    const Tensor &ids = sample.inputs[at->ids], &mask = sample.inputs[*at->mask];
+    if (!ids.valid() || !mask.valid() || ids.rank() != 2 || mask.shape() != ids.shape() || ids.count() == 0)
+        return std::nullopt;
+    const int64_t width = ids.dim(1);
+    const std::vector<int64_t> shown = toInts(mask);
+    int64_t begin = width, end = 0;
+    for (int64_t i = 0; i < int64_t(shown.size()); ++i)
+        if (shown[size_t(i)] != 0) {
+            begin = std::min(begin, i % width);
+            end = std::max(end, i % width + 1);
+        }
+    if (begin >= end || end - begin == width)
+        return std::nullopt;
+    return UnpaddedSample { { tokensBetween(*at, sample.inputs, begin, end), sample.number, sample.samples },
+        { width - (end - begin), begin > 0, plan.graph().value(plan.graph().inputs()[*at->mask]).name } };
 }
 
 std::string exchangedCaches(const ComparePair& pair)

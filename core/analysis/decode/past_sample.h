@@ -17,6 +17,14 @@ bool leavesCachesEmpty(const Plan& plan, const std::vector<Tensor>& inputs);
 std::optional<ProofSample> sampleBehindPast(
     const ComparePair& pair, const ProofSample& sample, const WorkContext& work);
 
+/// A sample without the positions that are padding in all of its texts, before or behind them, and which these are.
+/// Nothing where there are none, or the inputs do not allow it.
+struct UnpaddedSample {
+    ProofSample sample;
+    ReadPadding padding;
+};
+std::optional<UnpaddedSample> sampleWithoutPadding(const ComparePair& pair, const ProofSample& sample);
+
 /// Nodes that make a cache of another one than the float model's do, by the graphs alone: a sentence without a full
 /// stop; empty where there are none.
 std::string exchangedCaches(const ComparePair& pair);

@@ -124,6 +124,17 @@ std::vector<Tensor> lastTokens(const PromptInputs& at, std::vector<Tensor> input
     return inputs;
 }
 
+std::vector<Tensor> tokensBetween(const PromptInputs& at, std::vector<Tensor> inputs, int64_t begin, int64_t end)
+{
+    const int64_t given = inputs[at.ids].dim(1);
+    inputs[at.ids] = columns(inputs[at.ids], begin, end);
+    if (Tensor* mask = tableOf(at.mask, inputs, given); mask && mask->dim(1) == given)
+        *mask = columns(*mask, begin, end);
+    if (Tensor* places = tableOf(at.places, inputs, given, kPlacesRank))
+        *places = columns(*places, begin, end);
+    return inputs;
+}
+
 void addTokens(const PromptInputs& at, std::vector<Tensor>& inputs, const std::vector<int64_t>& tokens, bool again)
 {
     Tensor& ids = inputs[at.ids];

@@ -26,6 +26,8 @@ std::vector<int64_t> promptLengths(const PromptInputs& at, const std::vector<Ten
 std::vector<Tensor> firstTokens(const PromptInputs& at, std::vector<Tensor> inputs, int64_t tokens);
 /// All inputs with the tokens behind so many of each prompt alone, a mask as it is.
 std::vector<Tensor> lastTokens(const PromptInputs& at, std::vector<Tensor> inputs, int64_t behind);
+/// All inputs with these tokens of each prompt alone, a mask as long as they are, too.
+std::vector<Tensor> tokensBetween(const PromptInputs& at, std::vector<Tensor> inputs, int64_t begin, int64_t end);
 /// Goes on by one token a prompt; `again`: all of them are read again, else the new ones alone.
 void addTokens(const PromptInputs& at, std::vector<Tensor>& inputs, const std::vector<int64_t>& tokens, bool again);
 

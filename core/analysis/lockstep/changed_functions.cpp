@@ -3,6 +3,7 @@
 
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/network_run.h"
+#include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/analysis/rounding/relative_distance.h"
@@ -28,13 +29,13 @@ constexpr double kMadeUpFor = 3;
 /// Exchanged they are near, and apart by so many times more as they stand.
 constexpr double kNear = 0.3, kFarther = 3;
 
-/// Relatively; of whole numbers the share that is another.
-double movedBy(const Tensor& a, const Tensor& b)
+/// Relatively; of whole numbers the share that is another. `shown`: the value of the float model.
+double movedBy(const Tensor& a, const Tensor& b, const ProofSample& sample, ValueId shown)
 {
     if (a.count() != b.count())
         return 1;
     if (isFloat(a.dtype()) && isFloat(b.dtype()))
-        return relativeDistance(toFloats(a), toFloats(b));
+        return relativeDistance(countedReals(sample, shown, a), countedReals(sample, shown, b));
     const std::vector<double> x = toDoubles(a), y = toDoubles(b);
     size_t others = 0;
     for (size_t i = 0; i < x.size(); ++i)
@@ -146,7 +147,7 @@ public:
             if (!now.ok() || !before)
                 return std::nullopt;
             for (size_t i = 0; i < ids.size(); ++i)
-                most = std::max(most, movedBy((*before)[i], (*now)[i]));
+                most = std::max(most, movedBy((*before)[i], (*now)[i], m_samples[s], m_outputs[i]));
         }
         return most;
     }
@@ -178,14 +179,6 @@ double mostBetween(const NetworkProof& proof)
         if (*d && (*d)->same())
             return kMadeUpFor * std::max((*d)->worstOutput.distance, kSameNetwork);
     return HUGE_VAL;
-}
-
-double furthestOf(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<size_t>& order)
-{
-    double most = 0;
-    for (size_t i = 0; i < x.size(); ++i)
-        most = std::max(most, movedBy(x[i], y[order[i]]));
-    return std::isfinite(most) ? most : HUGE_VAL;
 }
 
 std::vector<size_t> asTheyCome(size_t count)
@@ -245,6 +238,15 @@ public:
     }
 
 private:
+    double furthestOf(
+        const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<size_t>& order) const
+    {
+        double most = 0;
+        for (size_t i = 0; i < x.size(); ++i)
+            most = std::max(most, movedBy(x[i], y[order[i]], m_sample, m_ofFloat[i]));
+        return std::isfinite(most) ? most : HUGE_VAL;
+    }
+
     std::string exchangedInputs(const std::vector<Tensor>& x, double asTheyStand)
     {
         const auto& names = m_pair.floatPlan->graph().inputs();

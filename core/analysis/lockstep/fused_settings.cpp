@@ -139,6 +139,8 @@ private:
         if (both.x.size() != both.y.size() || m_x.rank() == 0)
             return HUGE_VAL;
         blankMasked(*m_pair.floatPlan, m_place.shown, size_t(m_x.shape().back()), both.x, both.y);
+        for (auto* reals : { &both.x, &both.y })
+            *reals = countedReals(m_sample, m_place.shown, m_x.shape(), std::move(*reals));
         return lostBy(both).elements > 0 ? HUGE_VAL : relativeDistance(both.x, both.y);
     }
 
@@ -155,8 +157,9 @@ private:
     std::optional<ChangedFunction> changedBy(const SettingChoice& choice) const
     {
         const auto plan = withChoice(choice);
-        std::vector<ValueId> before, after;
+        std::vector<ValueId> before, after, shown;
         for (const ValueOfBoth& out : comparableOutputs({ m_pair.floatPlan, m_plan }, m_pair)) {
+            shown.push_back(out.shown);
             before.push_back(out.b);
             after.push_back((*plan)->graph().findValue(m_plan->graph().value(out.b).name));
         }
@@ -168,7 +171,8 @@ private:
             return std::nullopt;
         double most = 0;
         for (size_t i = 0; i < x->size(); ++i)
-            most = std::max(most, relativeDistance(toFloats((*x)[i]), toFloats((*y)[i])));
+            most = std::max(most,
+                relativeDistance(countedReals(m_sample, shown[i], (*x)[i]), countedReals(m_sample, shown[i], (*y)[i])));
         const Graph& graph = m_pair.floatPlan->graph();
         const Value& value = graph.value(m_place.shown);
         return ChangedFunction { choice.text, value.producer.valid() ? graph.node(value.producer).name : std::string(),

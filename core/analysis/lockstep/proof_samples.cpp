@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/proof_samples.h"
 
+#include "core/analysis/agreement/padded_positions.h"
 #include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/decode/past_sample.h"
 #include "core/analysis/lockstep/changed_functions.h"
@@ -128,7 +129,7 @@ private:
     void add(size_t index, Feed feed)
     {
         m_taken.push_back(index);
-        m_samples.push_back({ std::move(feed.inputs), feed.firstSample });
+        m_samples.push_back({ std::move(feed.inputs), feed.firstSample, feed.samples });
     }
 
     Status take(size_t index)
@@ -223,17 +224,38 @@ private:
     std::vector<ProofSample> m_samples;
 };
 
+/// The padding of texts, which counts for nothing.
+class TextPadding {
+public:
+    explicit TextPadding(const ComparePair& pair)
+        : m_plan(pair.floatPlan)
+    {
+        if (auto text = textPositions(*m_plan, pairOutputs(pair)))
+            m_text = std::make_shared<const TextPositions>(std::move(*text));
+    }
+    void leaveOut(ProofSample& sample) const
+    {
+        sample.counted = countedElements(m_plan, m_text, { sample.inputs, sample.number, sample.samples });
+    }
+
+private:
+    std::shared_ptr<const Plan> m_plan;
+    std::shared_ptr<const TextPositions> m_text; ///< null: nothing tells of any
+};
+
 /// Files that are the same on samples whose caches hold nothing, on one whose caches do, where one can be made.
 void proveBehindPast(
     const ComparePair& pair, std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
 {
+    const TextPadding padding(pair);
     const auto isEmpty = [&](const ProofSample& sample) { return leavesCachesEmpty(*pair.floatPlan, sample.inputs); };
     if (!proof.same() || !std::ranges::all_of(samples, isEmpty))
         return;
     proof.past = PastProof::Untested;
-    const auto behind = sampleBehindPast(pair, samples.front(), work);
+    auto behind = sampleBehindPast(pair, samples.front(), work);
     if (!behind)
         return;
+    padding.leaveOut(*behind);
     NetworkProof again = proveNetwork(pair, { *behind }, work);
     if (again.same())
         proof.past = PastProof::Same;
@@ -243,6 +265,22 @@ void proveBehindPast(
     proof = std::move(again);
     proof.past = PastProof::Apart;
     samples = { *behind };
+}
+
+/// Files that part on a sample with padding, on the same one without it.
+void proveWithoutPadding(
+    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+{
+    const auto& told = proof.withFloatWeights ? proof.withFloatWeights : proof.withStoredWeights;
+    if (proof.same() || !told || !told->apart() || told->counted)
+        return;
+    const auto sample = std::ranges::find(samples, told->sample, &ProofSample::number);
+    auto alone = sample == samples.end() ? std::nullopt : sampleWithoutPadding(pair, *sample);
+    if (!alone)
+        return;
+    TextPadding(pair).leaveOut(alone->sample);
+    if (proveNetwork(pair, { alone->sample }, work).same())
+        proof.padding = std::move(alone->padding);
 }
 
 } // namespace
@@ -270,13 +308,18 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     SampleChooser chooser(measured, feeds, feed);
     QS_TRY(std::vector<ProofSample> samples, chooser.choose());
     QS_TRY(measured.restored, chooser.restored(pair, before, samples, work));
-    for (ProofSample& sample : samples)
+    const TextPadding padding(pair);
+    for (ProofSample& sample : samples) {
         sample.inputs = before.inputs(sample.inputs);
+        padding.leaveOut(sample);
+    }
     NetworkProof proof = proveNetwork(pair, samples, work);
     if (isHiddenByRounding(proof)) {
         QS_TRY(std::vector<ProofSample> others, SampleChooser(measured, feeds, feed).others(samples));
-        for (ProofSample& sample : others)
+        for (ProofSample& sample : others) {
             sample.inputs = before.inputs(sample.inputs);
+            padding.leaveOut(sample);
+        }
         NetworkProof again = others.empty() ? proof : proveNetwork(pair, others, work);
         if (again.same() || (again.withFloatWeights && again.withFloatWeights->apart())) {
             proof = std::move(again);
@@ -284,6 +327,7 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
         }
     }
     proveBehindPast(pair, samples, work, proof);
+    proveWithoutPadding(pair, samples, work, proof);
     if (!pair.quantizedReference)
         measureChangedFunctions(pair, samples, work, proof);
     if (!pair.quantizedReference && !proof.same())

@@ -40,6 +40,9 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
     stream.item(d.counted);
     stream.item(d.zeroInFloat);
     stream.item(d.sample);
+    stream.size(d.silent, kLeastBytes);
+    for (auto& number : d.silent)
+        stream.item(number);
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionStep>& step)
@@ -93,6 +96,11 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     }
     stream.item(proof.exchanged);
     stream.item(proof.past);
+    archiveOptional(stream, proof.padding, [&](auto& padding) {
+        stream.item(padding.positions);
+        stream.item(padding.left);
+        stream.item(padding.mask);
+    });
 }
 
 /// The reader takes any number for a value, and for a precision.

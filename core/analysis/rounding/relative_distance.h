@@ -3,12 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace qs {
 
 /// How many times what rounding explained in a few runs it may be in another one.
 inline constexpr double kProofMargin = 3;
+
+/// Elements [first, second) of a tensor.
+using ElementRuns = std::vector<std::pair<size_t, size_t>>;
+
+/// These alone, one after the other.
+inline std::vector<float> elementsIn(const ElementRuns& runs, const std::vector<float>& all)
+{
+    std::vector<float> found;
+    for (const auto& [first, last] : runs)
+        found.insert(found.end(), all.begin() + std::ptrdiff_t(first), all.begin() + std::ptrdiff_t(last));
+    return found;
+}
 
 /// Squares of x - y over what is finite in both.
 inline double squaresBetween(std::span<const float> x, std::span<const float> y)

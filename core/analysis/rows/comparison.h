@@ -45,6 +45,7 @@ struct NetworkVerdict {
     std::vector<ChangedFunction> changed {}; ///< operators of another function whose effect was measured
     std::string exchanged {}; ///< which inputs or outputs stand in each other's place; empty: none
     PastProof past = PastProof::NotNeeded;
+    std::optional<ReadPadding> padding {}; ///< the files are apart by that alone
     std::string output {}, movedOutput {}; ///< names: the worst output, and the one that other constants move
     bool known() const { return reason.empty(); }
     bool same() const { return known() && distance.same(); }

@@ -99,20 +99,6 @@ std::string fusedText(const ComparePair& pair, ValueId place)
     return text + ".";
 }
 
-/// Inputs that only the float model reads, a sentence.
-std::string unreadText(const ComparePair& pair)
-{
-    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
-    std::vector<std::string> unread;
-    for (const ValueId in : f.inputs())
-        if (const ValueId own = q.findValue(f.value(in).name); !f.value(in).uses.empty()
-            && (own.valid() ? std::ranges::find(q.inputs(), own) != q.inputs().end() && q.value(own).uses.empty()
-                            : q.inputs().size() < f.inputs().size()))
-            unread.push_back(f.value(in).name);
-    return unread.empty() ? std::string()
-                          : fmt::format(" The quantized file does not read the input {}.", fmt::join(unread, ", "));
-}
-
 /// How the quantized file's nodes are set in another way than the node of the place that they stand for.
 std::vector<std::string> settingsAt(const ComparePair& pair, NodeId node)
 {
@@ -210,6 +196,15 @@ std::string summaryOf(const NetworkVerdict& verdict, const PlaceText& place, con
     return elsewhere.empty() ? text : text + " " + upper(listed(elsewhere)) + ".";
 }
 
+void sayPadding(const ComparePair& pair, const ReadPadding& padding, Finding& f)
+{
+    f.title = "The quantized file reads padding as text";
+    f.summary += paddingText(pair, padding);
+    f.remedy = countsLengths(pair, padding) ? "Pad texts behind their end, or run them without padding."
+                                            : "Let attention in the quantized file read the mask, as in the float "
+                                              "model.";
+}
+
 void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Graph& graph = pair.floatPlan->graph();
@@ -251,6 +246,8 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
     if (cause && cause->byConstant)
         f.remedy = kStoreThere + "; nothing else is to be trusted before.";
     f.change = { RemedyKind::Requantize, {}, {}, 0, 0, 0 };
+    if (c.network->padding && c.network->exchanged.empty())
+        sayPadding(pair, *c.network->padding, f);
     if (c.network->exchanged.starts_with("the caches"))
         f.remedy = "Let each node read the past that its own present becomes.";
     found.push_back(std::move(f));
@@ -512,6 +509,7 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     verdict.byOutput = proof->byOutput;
     verdict.exchanged = proof->exchanged;
     verdict.past = proof->past;
+    verdict.padding = proof->padding;
     verdict.unpaired = proof->unpaired;
     // Where the weights are the float model's, these tell more than what rounding hides.
     const bool stored = proof->withStoredWeights && proof->withStoredWeights->same();

@@ -283,6 +283,10 @@ Json networkJson(const NetworkVerdict& v, const Graph& graph)
         : v.past == PastProof::Apart         ? Json("different")
         : v.past == PastProof::Untested      ? Json("untested")
                                              : Json(nullptr);
+    json["silent_samples"] = v.distance.silent;
+    json["padding"] = v.padding
+        ? Json { { "positions", v.padding->positions }, { "left", v.padding->left }, { "mask", v.padding->mask } }
+        : Json(nullptr);
     json["first_apart"] = apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr);
     return json;
 }
