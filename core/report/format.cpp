@@ -186,9 +186,12 @@ std::string networkVerdict(const NetworkVerdict& v)
     if (v.same() && !v.distance.silent.empty())
         apart += fmt::format("; not shown on sample{} {}, where rounding alone may do as much",
             v.distance.silent.size() == 1 ? "" : "s", fmt::join(v.distance.silent, ", "));
+    if (v.same() && !v.unreached.empty())
+        apart += "; " + counted(v.unreached.size(), "difference")
+            + (v.unreached.size() == 1 ? " between them moves" : " between them move") + " nothing there";
     if (v.same() && v.past == PastProof::Untested)
         apart += "; all caches were empty, so what they do with a past was not tested";
-    const bool partly = !v.distance.silent.empty();
+    const bool partly = !v.distance.silent.empty() || !v.unreached.empty();
     const std::string onThese = partly ? " on these data" : "";
     return (v.same() ? "without quantizers both files compute the same" + onThese + given + roundingText(v.step)
                      : "without quantizers the files do not compute the same" + given)

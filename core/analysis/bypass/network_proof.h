@@ -127,7 +127,9 @@ struct NetworkProof {
     std::string exchanged; ///< which inputs or outputs stand in each other's place, a sentence; empty: none
     PastProof past = PastProof::NotNeeded;
     std::optional<ReadPadding> padding {}; ///< where the files are apart by that alone, on the sample that is told of
-};
+    /// Other attributes and rows of tables that move nothing on these samples, where the files are the same; sentences
+    /// without a full stop.
+    std::vector<std::string> unreached {};
 };
 
 /// Runs the bypassed file (see bypass.h) and the float model on these samples, at least one, both with the float

@@ -5,6 +5,7 @@
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/rounding/constant_differences.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/graph/draft.h"
@@ -14,8 +15,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace qs {
@@ -301,6 +304,35 @@ void measureChangedFunctions(
                 !others[i].constants.empty() });
     }
     std::ranges::stable_sort(proof.changed, std::greater {}, &ChangedFunction::effect);
+}
+
+namespace {
+
+/// Attributes that values have to be large enough for, or texts long enough.
+bool dependsOnData(const FunctionDifference& other)
+{
+    constexpr std::array<std::string_view, 5> kBounds { "softcap", "local_window_size", "swiglu_limit", "lambd",
+        "alpha" };
+    return std::ranges::find(kBounds, other.attribute) != kBounds.end();
+}
+
+} // namespace
+
+void findUnreached(
+    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+{
+    if (!proof.same())
+        return;
+    std::vector<FunctionDifference> others = rowDifferences(pair, proof.step);
+    const size_t tables = std::min(others.size(), kMostMeasured);
+    others.resize(tables);
+    for (FunctionDifference& other : attributeDifferences(pair, AttributeKind::Numbers))
+        if (dependsOnData(other) && others.size() < tables + kMostMeasured)
+            others.push_back(std::move(other));
+    EffectMeter meter(pair, samples, work);
+    for (const FunctionDifference& other : others)
+        if (const auto effect = meter.effectOf(other); effect && *effect <= kUnmoved)
+            proof.unreached.push_back(other.text);
 }
 
 std::string exchangedEnds(const ComparePair& pair, const ProofSample& sample, const WorkContext& work)

@@ -13,6 +13,11 @@ namespace qs {
 void measureChangedFunctions(
     const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof);
 
+/// Attributes that depend on how large or how far apart values are, and rows of tables, that differ and move nothing on
+/// these samples: into NetworkProof::unreached, where the files are the same.
+void findUnreached(
+    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof);
+
 /// Which inputs or outputs of one size stand in each other's place: with them exchanged the quantized file without
 /// its quantizers is near the float model, and without it is not. A sentence without a full stop; empty where none do.
 std::string exchangedEnds(const ComparePair& pair, const ProofSample& sample, const WorkContext& work);

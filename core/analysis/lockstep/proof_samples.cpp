@@ -328,8 +328,10 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     }
     proveBehindPast(pair, samples, work, proof);
     proveWithoutPadding(pair, samples, work, proof);
-    if (!pair.quantizedReference)
+    if (!pair.quantizedReference) {
+        findUnreached(pair, samples, work, proof);
         measureChangedFunctions(pair, samples, work, proof);
+    }
     if (!pair.quantizedReference && !proof.same())
         proof.exchanged = exchangedCaches(pair);
     if (!pair.quantizedReference && !proof.same() && proof.exchanged.empty())

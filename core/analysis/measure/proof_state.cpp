@@ -101,6 +101,9 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
         stream.item(padding.left);
         stream.item(padding.mask);
     });
+    stream.size(proof.unreached, kLeastBytes);
+    for (auto& text : proof.unreached)
+        stream.item(text);
 }
 
 /// The reader takes any number for a value, and for a precision.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/constant_differences.h"
 
+#include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rounding/precision.h"
 #include "core/tensor/convert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -217,5 +219,110 @@ private:
 } // namespace
 
 std::vector<FunctionDifference> constantDifferences(const ComparePair& pair) { return ConstantComparer(pair).all(); }
+
+namespace {
+
+constexpr int64_t kLargestTable = int64_t(1) << 26; ///< elements: it is held twice more
+constexpr double kOtherRow = 0.01; ///< of a row's size: float16 and bfloat16 round by less
+constexpr size_t kNamedStretches = 4;
+
+/// A matrix, or a stack of one.
+struct TableSize {
+    size_t rows = 0, length = 0;
+};
+std::optional<TableSize> tableSize(const Tensor& t)
+{
+    const auto first = std::ranges::find_if(t.shape(), [](int64_t d) { return d != 1; });
+    if (first == t.shape().end() || first + 1 == t.shape().end() || *first < 1 || t.count() > kLargestTable)
+        return std::nullopt;
+    return TableSize { size_t(*first), size_t(t.count() / *first) };
+}
+
+struct RowSquares {
+    double size = 0, between = 0;
+};
+
+/// Rows [first, last) that are other ones, and how far all of these are apart, relatively.
+struct OtherTableRows {
+    std::vector<std::pair<size_t, size_t>> stretches;
+    double distance = 0;
+};
+
+/// What lets nothing through a mask in either is the same.
+OtherTableRows otherTableRows(const std::vector<float>& x, const std::vector<float>& y, const TableSize& table)
+{
+    std::vector<RowSquares> rows(table.rows);
+    double all = 0;
+    for (size_t i = 0; i < table.rows * table.length; ++i) {
+        if (x[i] == y[i] || (isMasking(x[i]) && isMasking(y[i])))
+            continue;
+        RowSquares& row = rows[i / table.length];
+        row.between += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
+    }
+    for (size_t i = 0; i < table.rows * table.length; ++i)
+        if (!isMasking(x[i])) {
+            rows[i / table.length].size += double(x[i]) * x[i];
+            all += double(x[i]) * x[i];
+        }
+    const double least = kOtherRow * kOtherRow * all / double(table.rows); // of rows of zeros
+    OtherTableRows others;
+    RowSquares sum;
+    for (size_t r = 0; r < table.rows; ++r) {
+        if (!(rows[r].between > kOtherRow * kOtherRow * std::max(rows[r].size, least)))
+            continue;
+        sum.size += rows[r].size;
+        sum.between += rows[r].between;
+        if (others.stretches.empty() || others.stretches.back().second != r)
+            others.stretches.emplace_back(r, r);
+        others.stretches.back().second = r + 1;
+    }
+    others.distance = sum.size > 0 ? std::sqrt(sum.between / sum.size) : HUGE_VAL;
+    return others;
+}
+
+std::string rowsText(const std::string& name, const OtherTableRows& others, size_t rows)
+{
+    std::vector<std::string> named;
+    size_t rest = 0;
+    for (const auto& [first, last] : others.stretches) {
+        if (named.size() == kNamedStretches)
+            rest += last - first;
+        else
+            named.push_back(last == first + 1 ? std::to_string(first) : fmt::format("{} to {}", first, last - 1));
+    }
+    const bool one = others.stretches.size() == 1 && others.stretches[0].second == others.stretches[0].first + 1;
+    std::string text = fmt::format("the table {} is another one in row{} {}{} of {}", name, one ? "" : "s",
+        fmt::join(named, ", "), rest > 0 ? fmt::format(" and {} more", rest) : std::string(), rows);
+    return std::isfinite(others.distance) ? text + fmt::format(" ({:.2g} of their size)", others.distance) : text;
+}
+
+} // namespace
+
+std::vector<FunctionDifference> rowDifferences(const ComparePair& pair, const PrecisionStep& step)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    std::vector<FunctionDifference> found;
+    for (const WeightRounding& r : step.roundings) {
+        const ValueId x = f.findValue(r.name), y = q.findValue(r.quantizedName);
+        const Tensor* a = x.valid() ? pair.floatPlan->constant(x) : nullptr;
+        const Tensor* b = y.valid() ? pair.quantPlan->constant(y) : nullptr;
+        const bool coarse = r.onGrid || (r.precision && *r.precision >= Precision::Float8E4M3);
+        const auto table = a && b && !coarse ? tableSize(*a) : std::nullopt;
+        if (!table || a->count() != b->count())
+            continue;
+        const OtherTableRows others = otherTableRows(toFloats(*a), toFloats(*b), *table);
+        if (others.stretches.empty())
+            continue;
+        FunctionDifference here { rowsText(r.name, others, table->rows) };
+        for (const Use& use : f.value(x).uses)
+            if (use.node.valid())
+                here.constants.push_back({ use.node, use.slot, *b });
+        if (here.constants.empty())
+            continue;
+        here.floatNode = here.constants.front().floatNode;
+        found.push_back(std::move(here));
+    }
+    return found;
+}
 
 } // namespace qs

@@ -46,6 +46,7 @@ struct NetworkVerdict {
     std::string exchanged {}; ///< which inputs or outputs stand in each other's place; empty: none
     PastProof past = PastProof::NotNeeded;
     std::optional<ReadPadding> padding {}; ///< the files are apart by that alone
+    std::vector<std::string> unreached {}; ///< what differs and moves nothing on the samples of the proof
     std::string output {}, movedOutput {}; ///< names: the worst output, and the one that other constants move
     bool known() const { return reason.empty(); }
     bool same() const { return known() && distance.same(); }

@@ -68,6 +68,8 @@ void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, st
 std::string saturatedPairsText(const SaturationRow& row, std::span<const EvidenceItem> evidence);
 void findImplementationDiffers(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findForms(const ComparePair& pair, std::vector<Finding>& found);
+/// What differs between two files that are the same on these samples.
+void findUnreachedByData(const Comparison& c, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
 void findSymmetricOnSkewed(const Comparison& c, std::vector<Finding>& found);
 void findRangeVaries(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

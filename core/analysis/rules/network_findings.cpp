@@ -510,6 +510,7 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     verdict.exchanged = proof->exchanged;
     verdict.past = proof->past;
     verdict.padding = proof->padding;
+    verdict.unreached = proof->unreached;
     verdict.unpaired = proof->unpaired;
     // Where the weights are the float model's, these tell more than what rounding hides.
     const bool stored = proof->withStoredWeights && proof->withStoredWeights->same();
@@ -593,6 +594,7 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     sayOtherFunctions(c, before, found);
     if (c.network->same() || !c.network->known())
         findChangedFunctions(c, found);
+    findUnreachedByData(c, found);
 }
 
 } // namespace qs

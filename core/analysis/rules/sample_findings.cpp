@@ -2,11 +2,12 @@
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 
-/// Whether a few samples carry the error or all of them.
+/// Whether a few samples carry the error or all of them, and what none of them shows.
 namespace qs {
 
 namespace {
@@ -17,8 +18,30 @@ constexpr double kFewShare = 0.1; ///< of the samples ...
 constexpr double kMostNoise = 0.5; ///< ... that carry this much of the noise
 constexpr double kEven = 2; ///< times their share of the samples, up to which noise is spread evenly
 constexpr size_t kListed = 10;
+constexpr size_t kNamedUnreached = 3;
 
 } // namespace
+
+void findUnreachedByData(const Comparison& c, std::vector<Finding>& found)
+{
+    if (!c.network || !c.network->same() || c.network->unreached.empty())
+        return;
+    const std::vector<std::string>& all = c.network->unreached;
+    const size_t named = std::min(all.size(), kNamedUnreached);
+    Finding f = makeFinding(Rule::ModelsDiffer);
+    f.severity = Severity::Note;
+    f.cause = "unreached";
+    f.title = "The files differ where these data do not reach";
+    f.summary = fmt::format("{}{}. On the samples that both were run on without quantizers this moves no output: on "
+                            "others (longer texts, other tokens, larger values) it may.",
+        fmt::join(all.begin(), all.begin() + std::ptrdiff_t(named), "; "),
+        all.size() > named ? fmt::format("; and {} more", all.size() - named) : std::string());
+    if (f.summary[0] >= 'a' && f.summary[0] <= 'z')
+        f.summary[0] = char(f.summary[0] - 'a' + 'A');
+    f.evidence = { evidence("differences", double(all.size())) };
+    f.remedy = "Compare with data that reach it, or give the quantized file what the float model has there.";
+    found.push_back(std::move(f));
+}
 
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
 {

@@ -287,6 +287,7 @@ Json networkJson(const NetworkVerdict& v, const Graph& graph)
     json["padding"] = v.padding
         ? Json { { "positions", v.padding->positions }, { "left", v.padding->left }, { "mask", v.padding->mask } }
         : Json(nullptr);
+    json["unreached"] = v.unreached;
     json["first_apart"] = apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr);
     return json;
 }
