@@ -3,6 +3,7 @@
 
 #include "core/tensor/convert.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -68,6 +69,13 @@ template <class Fn> Tensor mapped(const Tensor& t, DType type, Fn&& fn)
 std::string_view precisionName(Precision p) { return known(p).name; }
 
 double roundingOf(Precision p) { return std::ldexp(1.0, -known(p).bits); }
+
+double largestRounding(Precision p, double size)
+{
+    int exponent = 0; // size < 2^exponent
+    std::frexp(size, &exponent);
+    return size > 0 ? std::max(std::ldexp(roundingOf(p), exponent - 1), known(p).least) : 0;
+}
 
 std::optional<Precision> precisionOf(DType type)
 {

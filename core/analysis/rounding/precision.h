@@ -16,6 +16,8 @@ inline constexpr Precision kCoarsestPrecision = Precision::Float8E5M2;
 std::string_view precisionName(Precision precision); ///< "float32", "tf32", "float16" ...
 /// Largest relative error of rounding to it.
 double roundingOf(Precision precision);
+/// How far rounding to it moves a number at most that is no larger than `size`.
+double largestRounding(Precision precision, double size);
 /// Of a tensor's own type: nothing for integers and for types that no network computes in.
 std::optional<Precision> precisionOf(DType type);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/cache_pairs.h"
 #include "core/analysis/pairs/node_partners.h"
+#include "core/analysis/rounding/coarsest_between.h"
+#include "core/analysis/rounding/coded_parameter.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
@@ -322,33 +324,6 @@ void findOddConstants(const ComparePair& pair, const Comparison& c, std::vector<
 
 namespace {
 
-/// Of an operator that moves elements, the inputs that say how: these are exact, or other elements come out.
-struct Parameter {
-    std::string_view type;
-    size_t slot;
-    std::string_view name;
-};
-constexpr auto kParameters = std::to_array<Parameter>({
-    { "Resize", 1, "roi" },
-    { "Resize", 2, "scales" },
-    { "Resize", 3, "sizes" },
-    { "Upsample", 1, "scales" },
-    { "Slice", 1, "starts" },
-    { "Slice", 2, "ends" },
-    { "Slice", 3, "axes" },
-    { "Slice", 4, "steps" },
-    { "Pad", 1, "pads" },
-    { "Pad", 3, "axes" },
-    { "Reshape", 1, "shape" },
-    { "Expand", 1, "shape" },
-    { "Tile", 1, "repeats" },
-    { "Split", 1, "split" },
-    { "Squeeze", 1, "axes" },
-    { "Unsqueeze", 1, "axes" },
-    { "Gather", 1, "indices" },
-    { "GatherElements", 1, "indices" },
-    { "GatherND", 1, "indices" },
-});
 constexpr double kFallDb = 20; ///< at one operator that only moves
 constexpr double kPoorPartDb = 30; ///< a part that is small beside the rest and better than this is fine
 constexpr double kCoarsePartDb = 20;
@@ -369,15 +344,25 @@ struct Fall {
     bool beyondInput; ///< single elements are off by more than any that came in
 };
 
-std::optional<Fall> fallAt(const Graph& graph, const Comparison& c, const RowOfValue& rows, size_t index)
+/// How far rounding to the types that values of the quantized file take between these rows moves an element at most.
+double roundedBetween(const ComparePair& pair, const ActivationRow& from, const ActivationRow& to)
 {
+    const auto coarsest = coarsestBetween(pair, from.quantValue, to.quantValue);
+    if (!coarsest || !to.floatRange)
+        return 0;
+    return largestRounding(*coarsest, std::max(std::fabs(to.floatRange->first), std::fabs(to.floatRange->second)));
+}
+
+std::optional<Fall> fallAt(const ComparePair& pair, const Comparison& c, const RowOfValue& rows, size_t index)
+{
+    const Graph& graph = pair.floatPlan->graph();
     const ActivationRow& row = c.activations[index];
     if (!row.floatNode.valid() || !onlyMoves(graph.node(row.floatNode)) || !row.accumulated.sqnrDb
         || ownPartOfNoise(row).value_or(0) > kMostIsOwn)
         return std::nullopt;
     const Node& node = graph.node(row.floatNode);
     std::optional<Fall> worst;
-    double most = 0;
+    double most = 0, byType = 0;
     for (size_t slot = 0; slot < (node.opType == "Concat" ? node.inputs.size() : 1); ++slot) {
         const auto in = rows.find(node.inputs[slot], row.floatNode);
         if (!in)
@@ -385,49 +370,17 @@ std::optional<Fall> fallAt(const Graph& graph, const Comparison& c, const RowOfV
         const Similarity& came = c.activations[*in].accumulated;
         const double fall = came.sqnrDb.value_or(kFloatDb) - *row.accumulated.sqnrDb;
         most = std::max(most, came.maxAbsError.value_or(0));
+        byType = std::max(byType, roundedBetween(pair, c.activations[*in], row));
         if (!worst || fall < worst->db)
             worst = Fall { *in, index, fall, false };
     }
     if (!worst || worst->db < kFallDb)
         return std::nullopt;
-    worst->beyondInput = row.accumulated.maxAbsError.value_or(0) > kBeyondInput * most;
+    const double off = row.accumulated.maxAbsError.value_or(0);
+    if (byType > most && off <= kBeyondInput * most + byType)
+        return std::nullopt; // a Cast rounds them
+    worst->beyondInput = off > kBeyondInput * most + byType;
     return worst;
-}
-
-/// A parameter that codes stand for, where it is another number by that.
-struct CodedParameter {
-    const Parameter* parameter;
-    uint32_t quantizer;
-    size_t element, elements; ///< the one furthest away
-    double meant, stored;
-};
-
-std::optional<CodedParameter> codedParameter(
-    const ComparePair& pair, const NodePartners& partners, NodeId id, const Parameter& parameter)
-{
-    const Plan& plan = *pair.quantPlan;
-    const Graph& graph = plan.graph();
-    const Node& node = graph.node(id);
-    if (!node.hasInput(parameter.slot))
-        return std::nullopt;
-    ValueId from = node.inputs[parameter.slot];
-    while (graph.value(from).producer.valid()) { // a Cast to whole numbers, say
-        const Node& maker = graph.node(graph.value(from).producer);
-        if (!maker.hasInput(0) || (maker.opType != "Cast" && !movesElements(maker)))
-            break;
-        from = maker.inputs[0];
-    }
-    const auto quantizer = pair.quantView->ofQuantized(from);
-    const Tensor* stored = plan.constant(node.inputs[parameter.slot]);
-    const Tensor* meant = partners.constant(id, parameter.slot);
-    if (!quantizer || !stored || !meant || stored->count() != meant->count())
-        return std::nullopt;
-    const std::vector<double> is = toDoubles(*stored), was = toDoubles(*meant);
-    CodedParameter found { &parameter, *quantizer, 0, is.size(), 0, 0 };
-    for (size_t i = 0; i < is.size(); ++i)
-        if (std::fabs(is[i] - was[i]) > std::fabs(found.stored - found.meant))
-            found = { &parameter, *quantizer, i, is.size(), was[i], is[i] };
-    return found.stored != found.meant ? std::optional(found) : std::nullopt;
 }
 
 /// A node's outputs are compared in this row.
@@ -482,7 +435,7 @@ Finding codedFinding(const ComparePair& pair, const Comparison& c, NodeId floatN
 /// Its parameters follow from the data, and with these from what was rounded.
 bool movesByData(const Plan& plan, const Node& node)
 {
-    return std::ranges::any_of(kParameters, [&](const Parameter& p) {
+    return std::ranges::any_of(movingParameters(), [&](const MovingParameter& p) {
         return node.opType == p.type && node.hasInput(p.slot) && !plan.constant(node.inputs[p.slot]);
     });
 }
@@ -563,20 +516,19 @@ bool isToldOf(const std::vector<Finding>& found, const Comparison& c, const Fall
 
 void findMovedOtherwise(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
-    const Graph& graph = pair.floatPlan->graph();
     const NodePartners partners(pair);
     const RowOfValue rows(c.activations);
     std::set<NodeId> told;
     const auto nodes = pair.quantPlan->graph().nodes();
     for (size_t n = 0; n < nodes.size(); ++n)
-        for (const Parameter& parameter : kParameters) {
+        for (const MovingParameter& parameter : movingParameters()) {
             const NodeId id(n);
             const NodeId partner = nodes[n].opType == parameter.type ? partners.of(id) : NodeId();
             const auto coded = partner.valid() ? codedParameter(pair, partners, id, parameter) : std::nullopt;
             if (!coded)
                 continue;
             const auto row = rowMadeBy(c, partner);
-            found.push_back(codedFinding(pair, c, partner, *coded, row ? fallAt(graph, c, rows, *row) : std::nullopt));
+            found.push_back(codedFinding(pair, c, partner, *coded, row ? fallAt(pair, c, rows, *row) : std::nullopt));
             told.insert(partner);
         }
     if (c.network && c.network->known() && !c.network->same()) // which says where and why
@@ -584,7 +536,7 @@ void findMovedOtherwise(const ComparePair& pair, const Comparison& c, std::vecto
     const auto misread = misreadBy(pair, partners);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        const auto fall = fallAt(graph, c, rows, i);
+        const auto fall = fallAt(pair, c, rows, i);
         if (!fall || told.contains(row.floatNode))
             continue;
         const auto read = misread.find(row.floatNode); // right elements, read wrongly, which is told

@@ -88,6 +88,28 @@ Prepared joined(bool codes, float scale)
     return m.node("Neg", { "j" }, { "y" }).output("y").finish();
 }
 
+/// x -> some types one behind the other -> Slice or Pad -> Neg -> y.
+Prepared castAndMoved(const std::vector<DType>& types, const std::string& moving)
+{
+    SmallModel m(types.empty() ? "f" : "q");
+    m.input("x", { 2, kSide }).constant("from", Tensor::of<int64_t>({ 1 }, { 1 }));
+    m.constant("to", Tensor::of<int64_t>({ 1 }, { 2 })).constant("pads", Tensor::of<int64_t>({ 4 }, { 0, 2, 0, 2 }));
+    std::string at = "x";
+    for (size_t i = 0; i < types.size(); ++i) {
+        const std::string next = "cast" + std::to_string(i);
+        m.node("Cast", { at }, { next }, { { "to", int64_t(types[i]) } });
+        at = next;
+    }
+    if (moving == "Slice")
+        m.node("Slice", { at, "from", "to" }, { "s" });
+    else
+        m.node("Pad", { at, "pads" }, { "s" }, { { "mode", std::string("reflect") } });
+    m.node("Neg", { "s" }, { "n" });
+    if (types.empty() || types.back() == DType::Float32)
+        return m.node("Identity", { "n" }, { "y" }).output("y").finish();
+    return m.node("Cast", { "n" }, { "y" }, { { "to", int64_t(DType::Float32) } }).output("y").finish();
+}
+
 FixedData feed(const Shape& shape)
 {
     size_t count = 1;
@@ -152,6 +174,32 @@ private slots:
         const Comparison c = compared(joined(false, 0), joined(true, factor * kCoarse), feed({ 2, kSide }));
         QVERIFY2((findingOf(c, Rule::WrongZeroPoint) != nullptr) == told, qPrintable(rulesOf(c)));
         QVERIFY2(!findingOf(c, Rule::MovesOtherwise), qPrintable(rulesOf(c)));
+    }
+
+    void castBefore_data()
+    {
+        QTest::addColumn<std::vector<DType>>("types");
+        QTest::addColumn<std::string>("moving");
+        for (const std::string moving : { "Slice", "Pad" }) {
+            const auto row = [&](const char* name, const std::vector<DType>& types) {
+                QTest::addRow("%s, %s", moving.c_str(), name) << types << moving;
+            };
+            row("float16", { DType::Float16 });
+            row("float16 and back", { DType::Float16, DType::Float32 });
+            row("bfloat16", { DType::BFloat16 });
+            row("bfloat16, then float16", { DType::BFloat16, DType::Float16 });
+            row("float8 and back", { DType::Float8E4M3FN, DType::Float32 });
+        }
+    }
+    /// What a Cast rounds is not moved otherwise.
+    void castBefore()
+    {
+        QFETCH(std::vector<DType>, types);
+        QFETCH(std::string, moving);
+        const Comparison c = compared(castAndMoved({}, moving), castAndMoved(types, moving), feed({ 2, kSide }));
+        QVERIFY(c.outputs.front().similarity.sqnrDb && *c.outputs.front().similarity.sqnrDb < 90);
+        QVERIFY2(!findingOf(c, Rule::MovesOtherwise), qPrintable(rulesOf(c)));
+        QVERIFY2(!findingOf(c, Rule::ScaleMismatchAtJoin), qPrintable(rulesOf(c)));
     }
 
     void smallPart()
