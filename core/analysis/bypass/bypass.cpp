@@ -45,6 +45,14 @@ Result<Bypassed> bypassDisturbed(const ComparePair& pair, const std::vector<Pair
     return bypassed(pair, draft, builder.ownConstants());
 }
 
+Result<Bypassed> bypassWithFactors(const ComparePair& pair, const std::vector<PairPlan>& pairs)
+{
+    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel);
+    builder.keepFactors();
+    QS_TRY(const GraphDraft draft, builder.make());
+    return bypassed(pair, draft, builder.ownConstants());
+}
+
 Result<Bypassed> bypassWithFloatConstants(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, const std::vector<WeightRounding>& constants)
 {
@@ -68,6 +76,7 @@ Result<Bypassed> bypassWithOwnConstants(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges)
 {
     BypassBuilder builder(pair, pairs, BypassBuilder::Weights::Stored, ranges);
+    builder.keepFactors();
     QS_TRY(const GraphDraft draft, builder.make());
     return bypassed(pair, draft, builder.ownConstants());
 }

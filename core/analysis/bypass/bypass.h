@@ -20,12 +20,16 @@ struct Bypassed {
 
 /// Every quantizer of an activation is replaced by the activation that it stands for, every weight and bias by its
 /// float partner, operators on codes (QLinear*, ConvInteger, MatMulInteger, MatMulNBits, QAttention ...) by their float
-/// operators. It should compute the float model. The issue names the node that has no float counterpart here.
+/// operators; multiplications by numbers near 1 that the float model has not (addedFactors()) are left out. It should
+/// compute the float model. The issue names the node that has no float counterpart here.
 Result<Bypassed> bypassQuantizers(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges = BypassedRanges::AsPaired);
 
 /// The same, and what has no float partner is off by about as much as rounding made it.
 Result<Bypassed> bypassDisturbed(const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges);
+
+/// The same as the first, with the multiplications that it leaves out.
+Result<Bypassed> bypassWithFactors(const ComparePair& pair, const std::vector<PairPlan>& pairs);
 
 /// The same as the first, and in place of constants that are no codes and other ones than in the float model (a
 /// rounding without a precision) the float model's.

@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/bypass/twin_constants.h"
 #include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/rounding/added_factors.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/graph/own_domain.h"
 #include "core/match/graph/canonical.h"
@@ -104,8 +105,21 @@ Result<GraphDraft> BypassBuilder::make()
     QS_CHECK(refusedInside());
     if (Status status = bypassAll(); !status.ok())
         return m_refusal ? *m_refusal : std::move(status).issue();
+    if (!m_keepsFactors)
+        leaveFactorsOut();
     declareFloats();
     return std::move(m_draft);
+}
+
+void BypassBuilder::leaveFactorsOut()
+{
+    for (const AddedFactor& factor : addedFactors(m_pair)) {
+        const auto node = std::ranges::find(m_draft.nodes, factor.node, &DraftNode::origin);
+        if (node == m_draft.nodes.end() || !node->is("Mul") || node->inputs.size() != 2)
+            continue;
+        const std::string made = node->outputs[0], source = node->inputs[1 - factor.slot];
+        setBounds(*node, made, source, PairActivation {});
+    }
 }
 
 bool BypassBuilder::refuse(const Node& node, std::string why)

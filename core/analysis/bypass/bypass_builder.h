@@ -33,6 +33,8 @@ public:
     Result<GraphDraft> make();
     /// Constants without a float partner get errors, too, as large as rounding to their codes makes. Before make().
     void disturbOwn() { m_disturbsOwn = true; }
+    /// Numbers near 1 that the file multiplies by and the float model does not stay, see addedFactors(). Before make().
+    void keepFactors() { m_keepsFactors = true; }
     const std::vector<std::string>& ownConstants() const { return m_own; } ///< that no float partner was found for
     size_t unlikeConstants() const { return m_unlike; } ///< those of them whose partner is not like them
 
@@ -46,6 +48,7 @@ private:
     bool isUsed(uint32_t index) const;
     bool refuse(const Node& node, std::string why); ///< keeps the reason; false
     Status bypassAll();
+    void leaveFactorsOut();
     void leaveOut(const std::set<size_t>& nodes); ///< and what reads them: no output depends on them
     Status refusedInside() const; ///< quantizers in subgraphs
 
@@ -114,7 +117,7 @@ private:
     std::set<uint32_t> m_taken; ///< constants that are replaced
     std::vector<std::string> m_own;
     size_t m_unlike = 0;
-    bool m_disturbsOwn = false;
+    bool m_disturbsOwn = false, m_keepsFactors = false;
     std::optional<Issue> m_refusal;
 };
 

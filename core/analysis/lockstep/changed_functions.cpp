@@ -2,9 +2,11 @@
 #include "core/analysis/lockstep/changed_functions.h"
 
 #include "core/analysis/bypass/bypass.h"
+#include "core/analysis/bypass/network_outputs.h"
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/rounding/added_factors.h"
 #include "core/analysis/rounding/constant_differences.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/analysis/rounding/relative_distance.h"
@@ -175,6 +177,43 @@ private:
     std::vector<std::vector<Tensor>> m_asItIs; ///< outputs by sample
 };
 
+/// What numbers near 1 do that the quantized file multiplies by and the float model does not.
+void measureAddedFactors(
+    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+{
+    const auto factors = addedFactors(pair);
+    if (factors.empty())
+        return;
+    const auto pairs = planPairs(pair);
+    const auto with = bypassWithFactors(pair, pairs), without = bypassQuantizers(pair, pairs);
+    if (!with.ok() || !without.ok())
+        return;
+    std::vector<ValueId> ofWith, ofWithout;
+    for (const ValueOfBoth& out : comparableOutputs({ pair.floatPlan, without->plan }, pair)) {
+        ofWithout.push_back(out.b);
+        ofWith.push_back(with->plan->graph().findValue(without->plan->graph().value(out.b).name));
+        if (!ofWith.back().valid() || with->plan->blocked(ofWith.back()))
+            return;
+    }
+    double effect = 0;
+    for (const ProofSample& sample : samples) {
+        const auto x = runNetwork(without->plan, pair.floatPlan, ofWithout, sample.inputs, work);
+        const auto y = runNetwork(with->plan, pair.floatPlan, ofWith, sample.inputs, work);
+        if (!x.ok() || !y.ok())
+            return;
+        for (size_t i = 0; i < x->size(); ++i)
+            effect = std::max(effect, movedBy((*x)[i], (*y)[i]));
+    }
+    if (effect <= kUnmoved)
+        return;
+    const Graph& graph = pair.floatPlan->graph();
+    const NodeId place = placeOfAdded(pair, factors);
+    const bool known = place.valid() && graph.node(place).hasOutput(0);
+    proof.otherFunctions.push_back(addedFactorsText(pair, factors));
+    proof.changed.push_back({ proof.otherFunctions.back(), known ? graph.node(place).name : std::string(),
+        known ? graph.value(graph.node(place).outputs[0]).name : std::string(), effect, true });
+}
+
 /// What may be between the files at most, where they are shown to be one network.
 double mostBetween(const NetworkProof& proof)
 {
@@ -284,6 +323,7 @@ private:
 void measureChangedFunctions(
     const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
 {
+    measureAddedFactors(pair, samples, work, proof);
     if (proof.otherFunctions.empty())
         return;
     std::vector<FunctionDifference> others = functionDifferences(pair);

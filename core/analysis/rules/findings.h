@@ -22,6 +22,12 @@ void findLostActivations(const ComparePair& pair, const Comparison& c, std::vect
 /// Weights that lie below the numbers that float16 holds well; before what is told of the network.
 void findUnderflow(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Rank of what makes all other numbers doubtful.
+inline constexpr double kNetworkRank = 1e7;
+inline constexpr std::string_view kStoreThere
+    = "Store the float model's value of this constant there, and find out what changed it";
+/// Operators of another function whose effect is known, where the files are not told to be different for it.
+void findChangedFunctions(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

@@ -16,7 +16,7 @@ namespace qs {
 
 namespace {
 
-constexpr double kFirst = 1e7; ///< rank of what makes all other numbers doubtful
+constexpr double kFirst = kNetworkRank;
 constexpr size_t kNamed = 3; ///< other functions that a summary names
 /// Constants that take away more than half of the output's noise power when they are the float model's are a fault.
 constexpr double kErrorWithoutThem = 0.7;
@@ -28,14 +28,10 @@ constexpr double kUntestedDb = 20, kDecade = 10;
 /// Part of what is between the files that a cause makes alone.
 constexpr double kExplains = 0.3;
 constexpr double kBesideUnpaired = 0.8; ///< confidence
-/// What another function moves the output by: an error, worth telling of.
-constexpr double kWrongFunction = 0.01, kFelt = 1e-3;
 /// Weights that are further apart than the coarsest rounding explains.
 constexpr double kOtherWeight = 0.1;
 constexpr double kFarMore = 10; ///< times what rounding the weights may explain
 constexpr double kNothingLeft = 0.99; ///< so far from the float model's: no correction
-
-const std::string kStoreThere = "Store the float model's value of this constant there, and find out what changed it";
 
 bool areRetrained(const Comparison& c)
 {
@@ -244,7 +240,7 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
         evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };
     f.rank = kFirst;
     if (cause && cause->byConstant)
-        f.remedy = kStoreThere + "; nothing else is to be trusted before.";
+        f.remedy = std::string(kStoreThere) + "; nothing else is to be trusted before.";
     f.change = { RemedyKind::Requantize, {}, {}, 0, 0, 0 };
     if (c.network->padding && c.network->exchanged.empty())
         sayPadding(pair, *c.network->padding, f);
@@ -387,33 +383,6 @@ bool makeUp(const NetworkProof& proof)
 {
     return proof.rearranged && proof.withFloatWeights && !proof.withFloatConstants
         && proof.withFloatWeights->worstOutput.distance > kFarMore * proof.rearranged->tolerance;
-}
-
-/// Operators of another function whose effect is known, where the files are not told to be different for it.
-void findChangedFunctions(const Comparison& c, std::vector<Finding>& found)
-{
-    for (const ChangedFunction& changed : c.network->changed) {
-        Finding f = makeFinding(Rule::ModelsDiffer, changed.node);
-        f.title = changed.byConstant ? "A constant is another number" : "An operator computes another function";
-        f.cause = "function";
-        f.severity = changed.effect >= kWrongFunction ? Severity::Error
-            : changed.effect >= kFelt                 ? Severity::Warning
-                                                      : Severity::Note;
-        f.node = changed.node;
-        f.tensor = changed.tensor;
-        for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
-            if (c.activations[i].name == changed.tensor)
-                f.activation = i;
-        f.summary = fmt::format("{}. In the float model this alone moves the outputs by {:.2g} of their size.",
-            upper(changed.text), changed.effect);
-        f.evidence = { evidence("output_moved", changed.effect) };
-        f.remedy = changed.byConstant
-            ? kStoreThere + ", or compare with a float model that has the same."
-            : "Give the operator of the quantized file what the float model has there, or compare with a float model "
-              "that has the same.";
-        f.rank = f.severity == Severity::Error ? kFirst : changed.effect * changed.effect;
-        found.push_back(std::move(f));
-    }
 }
 
 /// Whoever reads only the text has to hear of other functions, too.
@@ -593,7 +562,7 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     }
     sayOtherFunctions(c, before, found);
     if (c.network->same() || !c.network->known())
-        findChangedFunctions(c, found);
+        findChangedFunctions(pair, c, found);
     findUnreachedByData(c, found);
 }
 

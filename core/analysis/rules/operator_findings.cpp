@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/masked_values.h"
+#include "core/analysis/rounding/added_factors.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
@@ -54,6 +55,71 @@ bool readsUnmatched(const ComparePair& pair, const ActivationRow& row)
     return row.floatNode.valid()
         && std::ranges::any_of(pair.floatPlan->graph().node(row.floatNode).inputs,
             [&](ValueId in) { return std::ranges::find(unmatched, in) != unmatched.end(); });
+}
+
+/// What another function moves the output by: an error, worth telling of.
+constexpr double kWrongFunction = 0.01, kFelt = 1e-3;
+constexpr double kFarBelowDb = 10; ///< below the noise of the file: it adds less than half a decibel
+
+Severity severityOfEffect(double effect)
+{
+    return effect >= kWrongFunction ? Severity::Error : effect >= kFelt ? Severity::Warning : Severity::Note;
+}
+
+std::string asSentence(std::string text)
+{
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = char(text[0] - 'a' + 'A');
+    return text;
+}
+
+Finding changedFinding(const Comparison& c, const ChangedFunction& changed)
+{
+    Finding f = makeFinding(Rule::ModelsDiffer, changed.node);
+    f.title = changed.byConstant ? "A constant is another number" : "An operator computes another function";
+    f.cause = "function";
+    f.severity = severityOfEffect(changed.effect);
+    f.node = changed.node;
+    f.tensor = changed.tensor;
+    for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
+        if (c.activations[i].name == changed.tensor)
+            f.activation = i;
+    f.summary = fmt::format("{}. In the float model this alone moves the outputs by {:.2g} of their size.",
+        asSentence(changed.text), changed.effect);
+    f.evidence = { evidence("output_moved", changed.effect) };
+    f.remedy = changed.byConstant
+        ? std::string(kStoreThere) + ", or compare with a float model that has the same."
+        : "Give the operator of the quantized file what the float model has there, or compare with a float model "
+          "that has the same.";
+    f.rank = f.severity == Severity::Error ? kNetworkRank : changed.effect * changed.effect;
+    return f;
+}
+
+/// Numbers near 1 that the quantized file multiplies by: a note where its own noise is far larger than what they do.
+Finding addedFactorsFinding(const Comparison& c, const ChangedFunction& changed, size_t count)
+{
+    Finding f = changedFinding(c, changed);
+    f.cause = "factor";
+    f.title = count == 1 ? "A factor near 1 is added" : fmt::format("{} factors near 1 are added", count);
+    f.summary = fmt::format("{}. They move the outputs by {:.2g} of their size, {:.1f} dB below the signal",
+        asSentence(changed.text), changed.effect, -20 * std::log10(changed.effect));
+    f.evidence.push_back(evidence("factors", double(count)));
+    const OutputRow* const worst = worstOutput(c.outputs);
+    if (worst && !worst->similarity.exact && worst->similarity.sqnrDb) {
+        const double below = -20 * std::log10(changed.effect) - *worst->similarity.sqnrDb;
+        f.summary += fmt::format(" and {:.1f} dB {} the quantized file's own noise at {}", std::fabs(below),
+            below < 0 ? "above" : "below", worst->name);
+        f.evidence.push_back(evidence("below_noise_db", below, "dB"));
+        if (below >= kFarBelowDb)
+            f.severity = Severity::Note;
+    }
+    f.summary
+        += c.network->same() ? ". Without them and without its quantizers it computes what the float model does." : ".";
+    f.remedy = f.severity == Severity::Note
+        ? "Nothing has to be done: quantizers for accelerators put them where these compute with rounded factors."
+        : "Take them out, unless the accelerator computes so.";
+    f.rank = f.severity == Severity::Error ? kNetworkRank : changed.effect * changed.effect;
+    return f;
 }
 
 /// Of a row that amplifies(), and why it does.
@@ -121,6 +187,15 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
 }
 
 } // namespace
+
+void findChangedFunctions(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const auto factors = c.network->changed.empty() ? std::vector<AddedFactor> {} : addedFactors(pair);
+    const std::string added = addedFactorsText(pair, factors);
+    for (const ChangedFunction& changed : c.network->changed)
+        found.push_back(
+            changed.text == added ? addedFactorsFinding(c, changed, factors.size()) : changedFinding(c, changed));
+}
 
 void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {

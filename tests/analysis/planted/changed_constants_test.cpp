@@ -43,6 +43,24 @@ Prepared withNumber(const QString& kind, float number, bool codes)
     return m.output("y").finish();
 }
 
+/// x * HardSigmoid(x); the quantized file multiplies by a number between, where that is not 0.
+Prepared withFactor(bool codes, float factor)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    if (!codes)
+        return m.node("HardSigmoid", { "x" }, { "h" }).node("Mul", { "x", "h" }, { "y" }).output("y").finish();
+    m.qdq<int8_t>("x", "x_dq", 0.04f, 0);
+    if (factor == 0)
+        m.node("HardSigmoid", { "x_dq" }, { "h" });
+    else
+        m.constant("h_Scale", Tensor::scalar(factor))
+            .node("HardSigmoid", { "x_dq" }, { "h_Mul" })
+            .node("Mul", { "h_Mul", "h_Scale" }, { "h" });
+    m.qdq<int8_t>("h", "h_dq", 1.f / 127, 0);
+    return m.node("Mul", { "x_dq", "h_dq" }, { "y" }).output("y").finish();
+}
+
 /// LayerNormalization -> MatMul with few codes.
 Prepared normalizedProduct(const std::vector<float>& factors, bool codes)
 {
@@ -145,6 +163,37 @@ private slots:
         QVERIFY2(found->summary.find(told.toStdString()) != std::string::npos, found->summary.c_str());
         QVERIFY2(found->summary.find("constant c") != std::string::npos, found->summary.c_str());
         QVERIFY2(found->remedy.find("this constant") != std::string::npos, found->remedy.c_str());
+    }
+
+    void addedFactor_data()
+    {
+        QTest::addColumn<float>("factor");
+        QTest::addColumn<int>("severity"); // -1: no finding
+        QTest::addColumn<bool>("same");
+        QTest::newRow("none") << 0.f << -1 << true;
+        QTest::newRow("one") << 1.f << -1 << true;
+        QTest::newRow("rounded factor of a HardSigmoid") << 1.0001220703125f << int(Severity::Note) << true;
+        QTest::newRow("seen beside the noise") << 0.9765625f << int(Severity::Error) << true;
+        QTest::newRow("not near one") << 1.25f << int(Severity::Error) << false;
+    }
+    /// A number that the quantizer put in is told of by what it costs, beside the noise of the file.
+    void addedFactor()
+    {
+        QFETCH(const float, factor);
+        QFETCH(const int, severity);
+        QFETCH(const bool, same);
+        const Comparison c = provedOn(withFactor(false, 0), withFactor(true, factor));
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QCOMPARE(found ? int(found->severity) : -1, severity);
+        QVERIFY(c.network && c.network->known());
+        QCOMPARE(c.network->same(), same);
+        if (!found || !same)
+            return;
+        QCOMPARE(QString::fromStdString(found->cause), QString("factor"));
+        const std::string number = factor > 1 ? "multiplies by 1.000122" : "multiplies by 0.9765625";
+        QVERIFY2(found->summary.find(number) != std::string::npos, found->summary.c_str());
+        QVERIFY2(found->summary.find("own noise at y") != std::string::npos, found->summary.c_str());
+        QCOMPARE(found->node, std::string("n_h"));
     }
 
     void otherFactors_data()
