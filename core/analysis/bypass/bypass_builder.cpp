@@ -282,11 +282,27 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
     Tensor stored = Tensor::of<float>(codes->shape(), dequantized(*codes, q.params));
     if (ofFloat && relativeDistance(ofFloat->data<float>(), stored.data<float>()) <= kAlike)
         return convertedTo(*ofFloat, type);
+    if (!ofFloat && isPaddedZero(q, stored))
+        return convertedTo(stored, type);
     m_unlike += ofFloat.has_value();
     m_own.push_back(nameOf(q.shown()));
     if (m_disturbsOwn)
         stored = withinStep(stored, q.params.scale);
     return convertedTo(stored, type);
+}
+
+/// A zero that Pad alone reads: no weight, and stored without loss.
+bool BypassBuilder::isPaddedZero(const Quantizer& q, const Tensor& stored) const
+{
+    constexpr size_t kFiller = 2;
+    const Graph& graph = m_plan.graph();
+    return stored.count() == 1 && stored.data<float>()[0] == 0 && !q.dequantize.empty()
+        && std::ranges::all_of(q.dequantize, [&](NodeId id) {
+               const auto& uses = graph.value(graph.node(id).outputs[0]).uses;
+               return !uses.empty() && std::ranges::all_of(uses, [&](const Use& use) {
+                   return use.node.valid() && use.slot == kFiller && graph.node(use.node).is("Pad");
+               });
+           });
 }
 
 std::optional<Tensor> BypassBuilder::floatValues(uint32_t index, const Tensor* codes) const

@@ -49,6 +49,7 @@ private:
     bool refuse(const Node& node, std::string why); ///< keeps the reason; false
     Status bypassAll();
     void leaveFactorsOut();
+    bool isPaddedZero(const Quantizer& q, const Tensor& stored) const;
     void leaveOut(const std::set<size_t>& nodes); ///< and what reads them: no output depends on them
     Status refusedInside() const; ///< quantizers in subgraphs
 

@@ -91,7 +91,9 @@ Result<std::shared_ptr<const Plan>> withFunction(const ComparePair& pair, const 
         for (const auto& [name, value] : node->attributes.all())
             if (name != other.attribute)
                 attributes.set(name, value);
-        if (const AttributeValue* value = own.attributes.find(other.attribute))
+        if (!other.integers.empty())
+            attributes.set(other.attribute, other.integers);
+        else if (const AttributeValue* value = own.attributes.find(other.attribute))
             attributes.set(other.attribute, *value);
         node->attributes = std::move(attributes);
     } else if (own.opType != node->opType) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/attribute_differences.h"
 
+#include "core/analysis/rounding/convolution_pads.h"
 #include "core/graph/domains.h"
 #include "core/match/graph/channel_steps.h"
 #include "core/qdq/block_weights.h"
@@ -211,6 +212,8 @@ public:
                 continue;
             if (looked.kind != kind || (looked.name == "pads" && (padsItself(f) || padsItself(q))))
                 continue;
+            if (looked.name == "pads" && comparePads(floatNode, quantNode, found))
+                continue;
             auto own = settingOf(*m_pair.quantPlan, quantNode, looked),
                  theirs = settingOf(*m_pair.floatPlan, floatNode, looked);
             if (!own && !theirs)
@@ -230,6 +233,28 @@ public:
     }
 
 private:
+    /// Of convolutions, where a Pad stands before one of them: both together are what counts. False: there is none.
+    bool comparePads(NodeId floatNode, NodeId quantNode, std::vector<FunctionDifference>& found) const
+    {
+        const Node& q = m_pair.quantPlan->graph().node(quantNode);
+        const auto own = convolutionPads(*m_pair.quantPlan, quantNode),
+                   theirs = convolutionPads(*m_pair.floatPlan, floatNode);
+        if (!own || !theirs || own->own.size() != theirs->own.size() || (own->pad.empty() && theirs->pad.empty()))
+            return false;
+        if (own->all() == theirs->all())
+            return true;
+        FunctionDifference other { fmt::format("{} '{}' has pads {}, in the float model {}", q.opType, q.name,
+                                       own->text(), theirs->text()),
+            floatNode, quantNode, "pads" };
+        other.integers = own->all();
+        for (size_t i = 0; i < other.integers.size(); ++i)
+            other.integers[i] -= theirs->before[i];
+        if (std::ranges::any_of(other.integers, [](int64_t pad) { return pad < 0; }))
+            other.floatNode = {}; // the float model's Pad alone is more: it cannot be put there
+        found.push_back(std::move(other));
+        return true;
+    }
+
     /// Thresholds that are inputs.
     void compareConstants(NodeId floatNode, NodeId quantNode, std::vector<FunctionDifference>& found) const
     {

@@ -28,6 +28,7 @@ struct FunctionDifference {
     NodeId floatNode {}, quantNode {}; ///< invalid where more than one node does it
     std::string attribute {}; ///< by it alone; empty: by its operator, or by a constant
     std::vector<OtherConstant> constants {}; ///< it is another function by these alone, in all places
+    std::vector<int64_t> integers {}; ///< what the attribute is in the float model's place; empty: as in the other file
 };
 
 /// The node of the float model that a node of the quantized file stands for: of pairs, by its name, or as the only one

@@ -83,6 +83,34 @@ Prepared packed(bool codes, float alpha)
     return m.output("y").finish();
 }
 
+constexpr int64_t kSide = 8, kChannels = 2;
+
+/// Pad -> Conv -> Neg; without `before` no Pad. Filled with a zero that is a code.
+Prepared paddedConv(bool codes, const std::vector<int64_t>& before, const std::vector<int64_t>& own)
+{
+    const Shape shape { 3, kChannels, 3, 3 };
+    const std::vector<float> w = uniform(54, 5);
+    const std::string at = codes ? "x_dq" : "x";
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 1, kChannels, kSide, kSide });
+    if (codes)
+        m.qdq<int8_t>("x", "x_dq", 0.03f, 0).weight("w", shape, symmetricCodes(w, { 1.f / 127 }), { 1.f / 127 });
+    else
+        m.constant("w", Tensor::of<float>(shape, w));
+    if (!before.empty()) {
+        m.constant("pads", Tensor::of<int64_t>({ int64_t(before.size()) }, before))
+            .constant("zero", Tensor::scalar(0.f));
+        if (codes)
+            m.qdq<int8_t>("zero", "zero_dq", 1.f, 0);
+        m.node("Pad", { at, "pads", codes ? "zero_dq" : "zero" }, { "p" });
+        if (codes)
+            m.qdq<int8_t>("p", "p_dq", 0.03f, 0);
+    }
+    const std::string read = before.empty() ? at : codes ? "p_dq" : "p";
+    m.node("Conv", { read, "w" }, { "c" }, { { "pads", own } });
+    return m.node("Neg", { "c" }, { "y" }).output("y").finish();
+}
+
 /// A product that one file computes in two, of every second column each, whose weights have no partner.
 Prepared interleaved(bool codes, float step)
 {
@@ -303,6 +331,51 @@ private slots:
             return;
         QCOMPARE(found->node, std::string("n_n"));
         QVERIFY2(found->summary.find("epsilon 0.3") != std::string::npos, found->summary.c_str());
+    }
+
+    void padded_data()
+    {
+        using Pads = std::vector<int64_t>;
+        QTest::addColumn<Pads>("before");
+        QTest::addColumn<Pads>("own");
+        QTest::addColumn<Pads>("floatBefore");
+        QTest::addColumn<Pads>("floatOwn");
+        QTest::addColumn<std::string>("told"); // empty: one network
+        const Pads none { 0, 0, 0, 0 }, around { 1, 1, 1, 1 };
+        const Pads behind { 0, 0, 0, 0, 0, 0, 2, 2 }, aroundBefore { 0, 0, 1, 1, 0, 0, 1, 1 };
+        QTest::newRow("before") << aroundBefore << none << Pads() << around << std::string();
+        QTest::newRow("folded") << Pads() << around << aroundBefore << none << std::string();
+        QTest::newRow("on the other side")
+            << behind << none << Pads() << around
+            << std::string("pads [0, 0, 0, 0] behind Pad 'n_p' of [0, 0, 2, 2], in the float model [1, 1, 1, 1]");
+        QTest::newRow("folded on the wrong side")
+            << Pads() << around << behind << none
+            << std::string("pads [1, 1, 1, 1], in the float model [0, 0, 0, 0] behind Pad 'n_p' of [0, 0, 2, 2]");
+    }
+    /// What a convolution and a Pad before it pad together is what counts.
+    void padded()
+    {
+        QFETCH(std::vector<int64_t>, before);
+        QFETCH(std::vector<int64_t>, own);
+        QFETCH(std::vector<int64_t>, floatBefore);
+        QFETCH(std::vector<int64_t>, floatOwn);
+        QFETCH(std::string, told);
+        CompareOptions options;
+        options.prove = true;
+        const int64_t count = kChannels * kSide * kSide;
+        const FixedData data({ Tensor::of<float>({ 1, kChannels, kSide, kSide }, normals(size_t(count), 9)) });
+        const Comparison c
+            = compared(paddedConv(false, floatBefore, floatOwn), paddedConv(true, before, own), data, options);
+        QVERIFY(c.network && c.network->known());
+        QCOMPARE(c.network->same(), told.empty());
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((found != nullptr) == !told.empty(), qPrintable(rulesOf(c)));
+        if (told.empty())
+            return;
+        QCOMPARE(c.findings.front().rule, Rule::ModelsDiffer);
+        QCOMPARE(found->severity, Severity::Error);
+        QCOMPARE(found->node, std::string(floatBefore.empty() ? "n_c" : "n_p")); // a Pad that was folded is the first
+        QVERIFY2(found->summary.find(told) != std::string::npos, found->summary.c_str());
     }
 
     void counts_data()
