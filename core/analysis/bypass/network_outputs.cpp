@@ -148,6 +148,26 @@ std::vector<ValueOfBoth> comparableOutputs(const TwoNetworks& networks, const Co
     return OutputFinder(networks, pair).find();
 }
 
+std::string blockingOperators(const Plan& plan)
+{
+    const auto& outputs = plan.graph().outputs();
+    if (!std::ranges::all_of(outputs, [&](ValueId out) { return out.valid() && plan.blocked(out); }))
+        return {};
+    std::vector<std::pair<std::string, size_t>> counts; // in node order
+    for (const auto& [id, issue] : plan.unsupported()) {
+        const Node& node = plan.graph().node(id);
+        const std::string type = node.domain.empty() ? node.opType : node.opType + " (" + node.domain + ")";
+        auto at = std::ranges::find(counts, type, &std::pair<std::string, size_t>::first);
+        if (at == counts.end())
+            at = counts.insert(at, { type, 0 });
+        ++at->second;
+    }
+    std::string text;
+    for (const auto& [type, count] : counts)
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + type;
+    return text;
+}
+
 std::vector<ValueOfBoth> comparableValues(
     const TwoNetworks& networks, const ComparePair& pair, const std::vector<PairPlan>& pairs)
 {

@@ -5,6 +5,7 @@
 #include "core/base/work/work_context.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct ValueOfBoth {
 /// Outputs that hold reals. In place of one that holds indices, classes or truth values, which a hair's breadth may
 /// turn, what it is made from, as far as both files make it by the same operators.
 std::vector<ValueOfBoth> comparableOutputs(const TwoNetworks& networks, const ComparePair& pair);
+/// Which operators cannot be run by themselves, where every output depends on them: "2 Foo (com.example), 1 Bar
+/// (com.example)"; empty where an output can be run.
+std::string blockingOperators(const Plan& plan);
 /// The paired values that hold reals, in the float model's order; none that an operator on codes bounds before it gives
 /// them out.
 std::vector<ValueOfBoth> comparableValues(

@@ -92,6 +92,8 @@ public:
     {
         m_sample = &sample;
         const auto outputs = comparableOutputs(m_two, m_pair);
+        if (const std::string blocking = blockingOperators(*m_two.b); outputs.empty() && !blocking.empty())
+            return badInput("every output depends on operators that cannot be run here: " + blocking);
         if (outputs.empty())
             return badInput("no output that both files can compute holds real numbers");
         QS_TRY(const std::vector<double> outputsApart, distances(outputs, true));

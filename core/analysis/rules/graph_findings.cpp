@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/network_outputs.h"
 #include "core/analysis/rows/output_row.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
@@ -419,6 +420,8 @@ void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)
     finding.tensor = g.value(first).name;
     if (const NodeId producer = g.value(first).producer; producer.valid())
         finding.node = g.node(producer).name;
+    if (!blockingOperators(q.plan()).empty())
+        finding.remedy = "Links do not help: operators before these values cannot be run.";
     finding.evidence.push_back(evidence("float", double(ofFloat.size())));
     finding.evidence.push_back(evidence("quantized", double(ofQuant.size())));
     found.push_back(std::move(finding));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/network_outputs.h"
 #include "core/analysis/confirm/parting_place.h"
 #include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rows/row_of_value.h"
@@ -411,6 +412,26 @@ void sayOtherFunctions(const Comparison& c, size_t before, std::vector<Finding>&
     found.push_back(std::move(f));
 }
 
+/// Nothing of the quantized file is compared behind them.
+Finding cannotRun(const ComparePair& pair, const std::string& operators)
+{
+    Finding f = makeFinding(Rule::ModelsDiffer);
+    f.severity = Severity::Warning;
+    f.cause = "operators";
+    const auto unsupported = pair.quantPlan->unsupported();
+    const std::string& first = pair.quantPlan->graph().node(unsupported.front().first).name;
+    f.title = unsupported.size() == 1 ? "An operator cannot be run"
+                                      : fmt::format("{} operators cannot be run", unsupported.size());
+    f.summary = fmt::format("Every output of the quantized file depends on operators that cannot be run here: {}. The "
+                            "first is '{}'. What depends on them has no numbers, and whether the two files are one "
+                            "network could not be tested.",
+        operators, first);
+    f.evidence = { evidence("operators", double(unsupported.size())) };
+    f.remedy = "Compare a file with operators of ONNX or ONNX Runtime in their place.";
+    f.rank = kNetworkRank;
+    return f;
+}
+
 /// Nothing is proved: more than a note where the output is spoiled and nothing says by what.
 Finding notShown(const Comparison& c, bool causeTold)
 {
@@ -548,8 +569,11 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     if (!c.network)
         return; // other weights are told of by themselves
     const size_t before = found.size();
+    const std::string blocking = c.network->known() ? std::string() : blockingOperators(*pair.quantPlan);
     if (!c.network->known() && c.network->distance.overflow) {
         findOverflow(pair, c, found);
+    } else if (!blocking.empty()) {
+        found.push_back(cannotRun(pair, blocking));
     } else if (!c.network->known()) {
         found.push_back(
             notShown(c, std::ranges::find(found, "underflow", &Finding::cause) != found.end())); // see findUnderflow()

@@ -81,6 +81,8 @@ std::map<ValueId, WhyAlone> whyAlone(const MatchedFile& file, const MatchedFile&
             found[value] = WhyAlone::Unread;
         else if (named.valid() && other.graph.plan().constant(named))
             found[value] = WhyAlone::Constant;
+        else if (!data[value.index()] && file.graph.plan().blocked(value))
+            continue; // of constants by operators that are not known: not of sizes
         else if (!data[value.index()])
             found[value] = WhyAlone::Sizes;
         else if (isRemovedActivation(file, other, value))

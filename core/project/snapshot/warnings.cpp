@@ -14,12 +14,35 @@ namespace qs {
 
 namespace {
 
+/// Nodes that cannot be run: each by its name, and many of one operator for one reason together.
+std::vector<std::string> unsupportedWarnings(const Plan& plan)
+{
+    constexpr size_t kNamedEach = 3;
+    std::vector<std::vector<Issue>> groups; // in node order
+    for (const auto& [id, issue] : plan.unsupported()) {
+        const auto same = [&](const std::vector<Issue>& group) { return group[0].what == issue.what; };
+        auto at = std::ranges::find_if(groups, same);
+        if (at == groups.end())
+            at = groups.insert(at, std::vector<Issue> {});
+        at->push_back(issue);
+    }
+    std::vector<std::string> warnings;
+    for (std::vector<Issue>& group : groups) {
+        if (group.size() > kNamedEach) {
+            Issue all = group[0];
+            all.what = std::to_string(group.size()) + " nodes, the first is '" + all.node + "': " + all.what;
+            all.node.clear();
+            group = { all };
+        }
+        std::ranges::transform(group, std::back_inserter(warnings), issueText);
+    }
+    return warnings;
+}
+
 /// On what cannot be run or shown of the file.
 std::vector<std::string> modelWarnings(const LoadedModel& model, const std::string& path)
 {
-    std::vector<std::string> warnings;
-    for (const auto& [id, issue] : model.plan->unsupported())
-        warnings.push_back(issueText(issue));
+    std::vector<std::string> warnings = unsupportedWarnings(*model.plan);
     for (const ValueId out : model.graph().outputs())
         if (const std::string container = model.plan->container(out); !container.empty())
             warnings.push_back(

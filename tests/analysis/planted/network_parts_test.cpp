@@ -111,6 +111,20 @@ Prepared paddedConv(bool codes, const std::vector<int64_t>& before, const std::v
     return m.node("Neg", { "c" }, { "y" }).output("y").finish();
 }
 
+/// A constant and a value through operators of somebody's own.
+Prepared throughOwnOperators(bool own)
+{
+    SmallModel m(own ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("c", Tensor::of<float>({ kWidth }, uniform(size_t(kWidth), 5)));
+    if (own)
+        m.node("Rounded", { "x" }, { "x_own" }, {}, "com.example")
+            .node("Rounded", { "c" }, { "c_own" }, {}, "com.example");
+    m.node("Mul", { own ? "x_own" : "x", own ? "c_own" : "c" }, { "h" });
+    if (own)
+        m.node("Unrounded", { "h" }, { "h_own" }, {}, "com.example");
+    return m.node("Neg", { own ? "h_own" : "h" }, { "y" }).output("y").finish();
+}
+
 /// A product that one file computes in two, of every second column each, whose weights have no partner.
 Prepared interleaved(bool codes, float step)
 {
@@ -376,6 +390,25 @@ private slots:
         QCOMPARE(found->severity, Severity::Error);
         QCOMPARE(found->node, std::string(floatBefore.empty() ? "n_c" : "n_p")); // a Pad that was folded is the first
         QVERIFY2(found->summary.find(told) != std::string::npos, found->summary.c_str());
+    }
+
+    /// One finding in place of as many as there are nodes, and nothing that is not so.
+    void ownOperators()
+    {
+        const Prepared f = throughOwnOperators(false), q = throughOwnOperators(true);
+        const Comparison c = proved(f, q);
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2(found && found->severity == Severity::Warning, qPrintable(rulesOf(c)));
+        QCOMPARE(found->cause, std::string("operators"));
+        QCOMPARE(found->title, std::string("3 operators cannot be run"));
+        QVERIFY2(found->summary.find("2 Rounded (com.example), 1 Unrounded (com.example)") != std::string::npos,
+            found->summary.c_str());
+        QVERIFY(c.network && c.network->reason.find("cannot be run here: 2 Rounded") != std::string::npos);
+        const auto alignment = align(*f.plan, *q.plan, *q.view, {});
+        QVERIFY(alignment.ok());
+        const auto& why = alignment->whyQuant;
+        const auto at = why.find(q.value("c_own"));
+        QVERIFY(at == why.end() || at->second != WhyAlone::Sizes);
     }
 
     void counts_data()
