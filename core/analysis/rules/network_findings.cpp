@@ -266,7 +266,9 @@ void findOverflow(const ComparePair& pair, const Comparison& c, std::vector<Find
         c.network->distance.sample, overflow.elements, overflow.largest);
     if (all > 0)
         f.summary += fmt::format(" On all samples {} are.", all);
-    f.summary += " Before it the files agree, so they may be one network: behind it nothing can be compared.";
+    f.summary += " Before it the files agree, so they may be one network: behind it nothing can be compared. On a CPU "
+                 "ONNX Runtime computes operators without a float16 kernel in float32 and does not round between two "
+                 "of them: there these values may stay finite.";
     f.evidence = { evidence("overflowed", double(overflow.elements)), evidence("largest", overflow.largest) };
     if (all > 0)
         f.evidence.push_back(evidence("non_finite", double(all)));
