@@ -12,6 +12,7 @@
 #include "core/project/about/file_facts.h"
 #include "core/project/arithmetic/saturating_node.h"
 #include "core/project/files/used_files.h"
+#include "core/project/mend/mended_file.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
@@ -240,6 +241,10 @@ Status saveMended(const CompareCommand& o, const SnapshotPtr& tried, const Conte
     if (o.saveMended.empty())
         return {};
     QS_TRY(const GraphDraft mended, mendedModel(tried, size_t(o.mend.value_or(1)), context.cancel));
+    if (const std::string lacking = lackingParts(tried->quantModel->graph(), mended); !lacking.empty())
+        printWarnings({ o.saveMended + ": does not take the place of " + tried->inputs.quantPath
+                          + " as it is: it has not " + lacking },
+            context.common);
     return exportModel(mended, o.saveMended);
 }
 

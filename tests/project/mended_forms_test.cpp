@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What files hold that no recipe writes: codes that leave a file and come back into it, and weights of experts.
+#include "core/project/mend/mended_file.h"
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/products.h"
@@ -155,11 +156,55 @@ Prepared unequalColumns(bool codes)
     return m.node("Add", { "s1", "s2" }, { "y" }).output("y").finish();
 }
 
+/// Names of inputs and outputs, and operators of ONNX Runtime on the way from the first to the first.
+Prepared withParts(const QStringList& inputs, const QStringList& outputs, const QStringList& operators)
+{
+    SmallModel m("parts");
+    for (const QString& name : inputs)
+        m.input(name.toStdString(), { 4 });
+    std::string at = inputs[0].toStdString();
+    for (qsizetype i = 0; i < operators.size(); ++i) {
+        const std::string next = "v" + std::to_string(i);
+        m.node(operators[i].toStdString(), { at }, { next }, {}, "com.microsoft");
+        at = next;
+    }
+    for (const QString& name : outputs)
+        m.node("Neg", { at }, { name.toStdString() }).output(name.toStdString());
+    return m.finish();
+}
+
 } // namespace
 
 class MendedFormsTests : public QObject {
     Q_OBJECT
 private slots:
+    void lacking_data()
+    {
+        QTest::addColumn<QStringList>("inputs"); // of what takes the file's place
+        QTest::addColumn<QStringList>("outputs");
+        QTest::addColumn<QStringList>("operators");
+        QTest::addColumn<QString>("told");
+        const QStringList in { "x", "past.0", "past.1", "past.2" }, out { "y", "present" }, ops { "A", "B", "B" };
+        QTest::newRow("nothing") << in << out << ops << QString();
+        QTest::newRow("fewer of one operator") << in << out << QStringList { "B", "A" } << QString();
+        QTest::newRow("an operator") << in << out << QStringList { "A" } << QString("the operator B");
+        QTest::newRow("an output") << in << QStringList { "y" } << ops << QString("the output present");
+        QTest::newRow("all") << QStringList { "x" } << QStringList { "y" } << QStringList()
+                             << QString("the inputs past.0, past.1 and 1 more, the output present, the operators A, B");
+    }
+    /// What a model that is written in place of a file has not.
+    void lacking()
+    {
+        QFETCH(QStringList, inputs);
+        QFETCH(QStringList, outputs);
+        QFETCH(QStringList, operators);
+        QFETCH(QString, told);
+        const Prepared file = withParts({ "x", "past.0", "past.1", "past.2" }, { "y", "present" }, { "A", "B", "B" });
+        const Prepared mended = withParts(inputs, outputs, operators);
+        const GraphDraft draft(std::make_shared<const Model>(mended.plan->model()));
+        QCOMPARE(QString::fromStdString(lackingParts(file.graph(), draft)), told);
+    }
+
     /// One operator of the float model is two in the file, with a quantizer between: in float, it has none.
     void stepsOfOneOperator()
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/mend/mended_file.h"
 
+#include "core/graph/domains.h"
 #include "core/project/mend/file_patch.h"
 #include "core/project/snapshot/comparing.h"
 
@@ -218,6 +219,47 @@ Result<GraphDraft> mendedFile(const Snapshot& snapshot, std::span<const Remedy> 
     for (const Remedy& remedy : remedies)
         QS_CHECK(mender.make(remedy));
     return mender.take();
+}
+
+namespace {
+
+/// "the inputs a, b and 3 more"; empty without any.
+std::string listOfKind(const std::string& kind, const std::vector<std::string>& names)
+{
+    constexpr size_t kNamedParts = 2;
+    std::string text = names.empty() ? std::string() : "the " + kind + (names.size() > 1 ? "s " : " ");
+    for (size_t i = 0; i < std::min(names.size(), kNamedParts); ++i)
+        text += (i > 0 ? ", " : "") + names[i];
+    return names.size() > kNamedParts ? text + " and " + std::to_string(names.size() - kNamedParts) + " more" : text;
+}
+
+template <class Has> std::vector<std::string> namesWithout(const Graph& graph, std::span<const ValueId> ids, Has has)
+{
+    std::vector<std::string> names;
+    for (const ValueId id : ids)
+        if (id.valid() && !has(graph.value(id).name))
+            names.push_back(graph.value(id).name);
+    return names;
+}
+
+} // namespace
+
+std::string lackingParts(const Graph& file, const GraphDraft& mended)
+{
+    std::vector<std::string> operators;
+    for (const Node& node : file.nodes())
+        if (node.domain == kMicrosoftDomain && std::ranges::find(operators, node.opType) == operators.end()
+            && std::ranges::none_of(mended.nodes, [&](const DraftNode& n) { return n.is(node.opType, node.domain); }))
+            operators.push_back(node.opType);
+    std::string text;
+    for (const std::string& part :
+        { listOfKind("input",
+              namesWithout(file, file.inputs(), [&](const std::string& name) { return mended.isInput(name); })),
+            listOfKind("output",
+                namesWithout(file, file.outputs(), [&](const std::string& name) { return mended.isOutput(name); })),
+            listOfKind("operator", operators) })
+        text += (text.empty() || part.empty() ? "" : ", ") + part;
+    return text;
 }
 
 } // namespace qs
