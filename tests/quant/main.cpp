@@ -15,6 +15,7 @@ int main(int argc, char** argv)
              runCorrectTests,
              runFloat8Tests,
              runLeftInFloatTests,
+             runLostScalesTests,
              runPercentileTailsTests,
              runPlacementTests,
              runQuantizerTests,

@@ -8,6 +8,7 @@ int runCompleteOverridesTests(int argc, char** argv);
 int runCorrectTests(int argc, char** argv);
 int runFloat8Tests(int argc, char** argv);
 int runLeftInFloatTests(int argc, char** argv);
+int runLostScalesTests(int argc, char** argv);
 int runPercentileTailsTests(int argc, char** argv);
 int runPlacementTests(int argc, char** argv);
 int runQuantizerTests(int argc, char** argv);

@@ -529,7 +529,7 @@ constexpr RecipeOption kTable[] {
         .value = setting<&Recipe::ortVersion>(),
         .flag = { .name = "ort-version",
             .help = "1.31 or 1.32: release of ONNX Runtime whose quantization tools are followed; they differ for "
-                    "float16 and for Gemm in the dynamic format",
+                    "float16 and for Gemm in the dynamic format (the preset: 1.32)",
             .place = 28,
             .idle = withBlockRules },
         .line = { .title = "As ONNX Runtime",

@@ -10,6 +10,7 @@ Recipe quantscopeRecipe()
     recipe.keepExtremeConstants = true;
     recipe.exactActivations = true;
     recipe.weightOnly.gptq.spreadErrors = true;
+    recipe.ortVersion = OrtVersion::V1_32;
     return recipe;
 }
 

@@ -13,6 +13,7 @@
 #include "core/quant/qdq/writer.h"
 #include "core/quant/qoperator/builder.h"
 #include "core/quant/recipe/op_types.h"
+#include "core/quant/write/lost_scales.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -146,6 +147,7 @@ Result<QuantizedDraft> quantizeOnce(
         return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left), {} };
     }
     warnOfLost(model);
+    warnOfLostScales(model, draft, recipe);
     sortAsOnnxRuntime(model.draft);
     model.draft.producer = kProducer;
     return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left),

@@ -28,8 +28,8 @@ struct QuantizerHelp {
 Status checkIsFloat(const GraphDraft& draft);
 
 /// The float model quantized as the recipe says: with the same ranges the tensors, names, scales, zero points and codes
-/// are those of ONNX Runtime 1.31. `ranges` are as calibrated; the dynamic and weight-only forms need none.
-/// Issues: the model is quantized already, names that match nothing, ranges that are missing, what cannot be
+/// are those of ONNX Runtime (Recipe::ortVersion). `ranges` are as calibrated; the dynamic and weight-only forms need
+/// none. Issues: the model is quantized already, names that match nothing, ranges that are missing, what cannot be
 /// represented.
 Result<QuantizedDraft> quantizeDraft(
     GraphDraft draft, const Recipe& recipe, const Ranges& ranges, const QuantizerHelp& help = {});
