@@ -16,6 +16,7 @@ from ..paths import FilePath
 from ..quantizing import quantize as write_quantized
 from ..workspace import Workspace
 from .recipe import recipe_of
+from .release import rules_of
 
 
 class QuantFormat(enum.Enum):
@@ -72,7 +73,15 @@ class CalibrationDataReader:
         return sample
 
 
-def _quantize(model_input: Any, model_output: FilePath, data: Any, recipe: Mapping[str, Any], **options: Any) -> None:
+def _quantize(
+    model_input: Any,
+    model_output: FilePath,
+    data: Any,
+    recipe: Mapping[str, Any],
+    ort_version: Optional[str],
+    **options: Any,
+) -> None:
+    recipe = {**recipe, "ort_version": rules_of(ort_version)}
     with Workspace() as place:
         if not isinstance(model_input, (str, os.PathLike)):  # a ModelProto
             path = place.file("model.onnx")
@@ -99,11 +108,14 @@ def quantize_static(
     calibration_providers: Any = None,
     extra_options: Optional[Mapping[str, Any]] = None,
     calibration_cache_path: Optional[FilePath] = None,
+    *,
+    ort_version: Optional[str] = None,
 ) -> None:
     """Writes a quantized model with calibrated ranges.
 
     `use_external_data_format` and `calibration_providers` have no meaning here. `calibration_cache_path`: a cache of
-    ranges, which is read where it exists, else written.
+    ranges, which is read where it exists, else written. `ort_version`: release of ONNX Runtime whose rules are
+    followed, "1.31" or "1.32"; None: the installed one's, or the newest that is known.
     """
     recipe = recipe_of(
         quant_format,
@@ -126,7 +138,7 @@ def quantize_static(
         options["save_ranges"] = calibration_cache_path
     if data is None and "ranges" not in options:
         raise ValueError("quantize_static needs a calibration_data_reader, or a calibration_cache_path that exists")
-    _quantize(model_input, model_output, data, recipe, **options)
+    _quantize(model_input, model_output, data, recipe, ort_version, **options)
 
 
 def quantize_dynamic(
@@ -140,8 +152,13 @@ def quantize_dynamic(
     nodes_to_exclude: Optional[Sequence[str]] = None,
     use_external_data_format: bool = False,
     extra_options: Optional[Mapping[str, Any]] = None,
+    *,
+    ort_version: Optional[str] = None,
 ) -> None:
-    """Writes a model whose weights are quantized and whose activations are quantized while it runs."""
+    """Writes a model whose weights are quantized and whose activations are quantized while it runs.
+
+    `ort_version`: as of quantize_static.
+    """
     recipe = recipe_of(
         "dynamic",
         op_types_to_quantize,
@@ -154,7 +171,7 @@ def quantize_dynamic(
         None,
         extra_options,
     )
-    _quantize(model_input, model_output, None, recipe)
+    _quantize(model_input, model_output, None, recipe, ort_version)
 
 
 @dataclass
