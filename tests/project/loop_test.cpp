@@ -339,7 +339,7 @@ private slots:
         project.inputs.floatPath = model;
         project.inputs.data.spec = "random:4:2";
         project.inputs.data.limit = 3;
-        project.inputs.recipe = withRange(quantscopeRecipe(), "t", 0.1, 1e-7);
+        project.inputs.recipe = withRange(quantscopeRecipe(), "t", 1e-7, 0.1);
         project.inputs.tasks
             = { { { "a \"b\"", { TaskKind::Boxes, BoxForm::Detr } }, { "c", {} } }, { 0.1, 0.2, 0.9 } };
         project.base = { quantscopeRecipe(), ValueOrigin::Preset };

@@ -474,6 +474,9 @@ private slots:
         QTest::newRow("scale alone") << 5 << "without a zero point";
         QTest::newRow("zero point outside") << 6 << "does not allow";
         QTest::newRow("16 bits on codes") << 7 << "8-bit";
+        QTest::newRow("scale beyond float32") << 8 << "no number of its type";
+        QTest::newRow("scale that vanishes") << 9 << "no number of its type";
+        QTest::newRow("lowest end above the calibrated highest") << 10 << "lowest end is not below";
     }
     void refusals()
     {
@@ -491,10 +494,14 @@ private slots:
             recipe.tensors["nothing"];
         if (which == 4)
             recipe.weightType = DType::UInt8;
-        if (which >= 5)
+        if (which >= 5 && which < 10)
             recipe.tensors["x"].parts.front().scale = 0.1;
-        if (which >= 6)
-            recipe.tensors["x"].parts.front().zeroPoint = 300;
+        if (which >= 6 && which < 10)
+            recipe.tensors["x"].parts.front().zeroPoint = which < 8 ? 300 : 0;
+        if (which == 8 || which == 9)
+            recipe.tensors["x"].parts.front().scale = which == 8 ? 1e39 : 1e-60;
+        if (which == 10)
+            recipe.tensors["x"].parts.front().lowest = 1.5;
         if (which == 7) {
             recipe.format = RecipeFormat::QOperator;
             recipe.activationType = DType::UInt16;

@@ -204,6 +204,23 @@ private slots:
                                 << "'tensors.w.scale'";
         QTest::newRow("percentile") << R"({"calibration": {"percentile": 101}})"
                                     << "percentile";
+        QTest::newRow("percentile 0") << R"({"calibration": {"percentile": 0}})"
+                                      << "calibration.percentile must be above 0 and at most 100";
+        QTest::newRow("percentile 0 of a tensor") << R"({"tensors": {"t": {"calibrator": {"percentile": 0}}}})"
+                                                  << "tensors.t.calibrator.percentile must be above 0";
+        QTest::newRow("range upside down") << R"({"tensors": {"t": {"lowest": 5, "highest": 1}}})"
+                                           << "tensors.t.lowest must be below tensors.t.highest";
+        QTest::newRow("empty range") << R"({"tensors": {"t": {"lowest": 1, "highest": 1}}})"
+                                     << "tensors.t.lowest must be below tensors.t.highest";
+        QTest::newRow("range beyond float32") << R"({"tensors": {"t": {"lowest": -1, "highest": 1e39}}})"
+                                              << "tensors.t.highest must be a number of float32";
+        QTest::newRow("one end beyond float32") << R"({"tensors": {"t": {"lowest": -1e39}}})"
+                                                << "tensors.t.lowest must be a number of float32";
+        QTest::newRow("range of a channel")
+            << R"({"tensors": {"w": {"axis": 0, "channels": [{"lowest": 0, "highest": 1}, {"lowest": 2, "highest": 1}]}}})"
+            << "tensors.w.channels.1.lowest must be below";
+        QTest::newRow("second range") << R"({"tensors": {"t": {"convert": {"lowest": 5, "highest": 1}}}})"
+                                      << "tensors.t.convert.lowest must be below";
         QTest::newRow("smooth alpha") << R"({"smooth_quant_alpha": 1.5})"
                                       << "smooth_quant_alpha";
         QTest::newRow("correction") << R"({"corrections": {"biases": true}})"

@@ -32,7 +32,7 @@ Status applyTensorCalibrator(const std::string& text, Recipe& recipe)
         const char *begin = asked.data() + name.size() + 1, *end = asked.data() + asked.size();
         const auto [stop, error] = std::from_chars(begin, end, calibrator.percentile);
         if (*kind != Calibrator::Percentile || error != std::errc() || stop != end
-            || !(calibrator.percentile >= 0 && calibrator.percentile <= 100))
+            || !(calibrator.percentile > 0 && calibrator.percentile <= 100))
             return wrong();
     }
     recipe = withCalibrator(std::move(recipe), text.substr(0, equals), calibrator);
@@ -46,7 +46,7 @@ Status applyTensorRange(const std::string& text, Recipe& recipe)
     double low = 0, high = 0;
     const auto read = [&](size_t begin, size_t end, double& value) {
         const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
-        return error == std::errc() && stop == text.data() + end && std::isfinite(value);
+        return error == std::errc() && stop == text.data() + end && std::isfinite(static_cast<float>(value));
     };
     const bool parts = equals != std::string::npos && equals > 0 && colon != std::string::npos && colon > equals;
     if (!parts || !read(equals + 1, colon, low) || !read(colon + 1, text.size(), high) || low >= high)

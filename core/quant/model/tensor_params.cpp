@@ -42,14 +42,20 @@ Result<QuantParams> paramsFromRange(
         if (zero < codes.low || zero > codes.high || !(*override.scale > 0) || !std::isfinite(*override.scale))
             return tensorIssue(name, "has a scale or zero point in the recipe that its type does not allow",
                 "give a positive scale and a zero point among the codes");
-        return QuantParams { rules.type, { roundedTo(rules.real, *override.scale) }, { static_cast<int32_t>(zero) },
-            std::nullopt, 0 };
+        const float scale = roundedTo(rules.real, *override.scale);
+        if (scale == 0 || !std::isfinite(scale))
+            return tensorIssue(name, "has a scale in the recipe that is no number of its type",
+                "give one that " + std::string(dtypeName(rules.real)) + " holds");
+        return QuantParams { rules.type, { scale }, { static_cast<int32_t>(zero) }, std::nullopt, 0 };
     }
     lowest = override.lowest.value_or(lowest);
     highest = override.highest.value_or(highest);
     if (!std::isfinite(lowest) || !std::isfinite(highest))
         return tensorIssue(name, "has a range that is no number",
             "look at the data for values that make it infinite or NaN, or exclude the node");
+    if (lowest > highest) // one end is the recipe's, the other one was calibrated
+        return tensorIssue(name, "has a range whose lowest end is not below its highest one",
+            "give both ends in the recipe, the lowest below the highest");
     const ScaleZero z = scaleAndZeroPoint(lowest, highest, rules);
     return QuantParams { rules.type, { z.scale }, { z.zeroPoint }, std::nullopt, 0 };
 }

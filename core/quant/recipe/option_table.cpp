@@ -176,7 +176,7 @@ constexpr RecipeOption kTable[] {
     { .path = "calibration.percentile",
         .value = setting<&Recipe::calibration, &CalibratorOptions::percentile>(),
         .step = RecipeStep::Ranges,
-        .limits = Limits { 0, 100 },
+        .limits = Limits { std::numeric_limits<double>::min(), 100 }, // 0 would leave no range
         .flag = { .name = "percentile",
             .help = "share of the values that a range holds, in percent",
             .place = 7,

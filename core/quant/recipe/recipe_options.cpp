@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace qs {
 
@@ -31,6 +32,29 @@ std::string wrongNumber(std::span<const RecipeOption> options, const Recipe& rec
     return {};
 }
 
+/// Of one tensor, or of one of its channels, whose ends are called by `path`.
+std::string wrongEnds(const std::string& path, const QuantOverride& part)
+{
+    const auto isFloat32 = [](const std::optional<double>& end) {
+        return !end || std::abs(*end) <= double(std::numeric_limits<float>::max()); // not NaN either
+    };
+    for (const auto& [key, end] : { std::pair(".lowest", part.lowest), std::pair(".highest", part.highest) })
+        if (!isFloat32(end))
+            return path + key + " must be a number of float32";
+    if (part.lowest && part.highest && *part.lowest >= *part.highest)
+        return path + ".lowest must be below " + path + ".highest";
+    return {};
+}
+
+std::string wrongEnds(const std::string& name, const TensorOverride& tensor)
+{
+    const std::string path = "tensors." + name;
+    std::string wrong;
+    for (size_t i = 0; wrong.empty() && i < tensor.parts.size(); ++i)
+        wrong = wrongEnds(tensor.parts.size() > 1 ? path + ".channels." + std::to_string(i) : path, tensor.parts[i]);
+    return wrong.empty() && tensor.convert ? wrongEnds(path + ".convert", tensor.convert->to) : wrong;
+}
+
 std::string wrongBlocks(const WeightOnlyOptions& w)
 {
     if (w.blockSize < 1 || (!w.dequantizeForm && (w.blockSize < 16 || (w.blockSize & (w.blockSize - 1)) != 0)))
@@ -56,6 +80,8 @@ bool within(Limits limits, const RecipeValue& value)
 std::string limitsText(Limits limits)
 {
     const auto text = [](double limit) { return std::to_string(static_cast<int64_t>(limit)); };
+    if (limits.least > 0 && limits.least < 1)
+        return "must be above 0 and at most " + text(limits.most);
     if (std::isfinite(limits.most))
         return "must lie between " + text(limits.least) + " and " + text(limits.most);
     return limits.least == 0 ? "must not be negative" : "must be at least " + text(limits.least);
@@ -106,7 +132,8 @@ std::string wrongNumbers(const Recipe& recipe)
 {
     std::string wrong = wrongNumber(recipeOptions(), recipe);
     for (auto it = recipe.tensors.begin(); wrong.empty() && it != recipe.tensors.end(); ++it) {
-        if (!it->second.calibrator)
+        wrong = wrongEnds(it->first, it->second);
+        if (!it->second.calibrator || !wrong.empty())
             continue;
         Recipe alone;
         alone.calibration = *it->second.calibrator;
