@@ -50,6 +50,30 @@ std::shared_ptr<Model> net(int64_t opset)
     return model;
 }
 
+/// x -> Neg -> y, and an If that nobody reads, in whose branches x goes through nodes of that type.
+std::shared_ptr<const Model> branches(const std::string& type)
+{
+    const auto branch = [&](const std::string& name) {
+        GraphBuilder b(name);
+        b.allowOuter("x");
+        Node inside;
+        inside.name = "n_" + name;
+        inside.opType = type;
+        inside.opset = 17;
+        inside.inputs = { b.value("x") };
+        if (type == "MatMul")
+            inside.inputs.push_back(b.value("x"));
+        inside.outputs = { b.value(name + "_out") };
+        b.addNode(std::move(inside));
+        b.addOutput(b.value(name + "_out"));
+        return std::make_shared<const Graph>(std::move(b).finish().value());
+    };
+    SmallModel m("net.onnx");
+    m.input("x", { 2, 2 }).input("go", {}, DType::Bool).node("Neg", { "x" }, { "y" }).output("y");
+    m.node("If", { "go" }, { "z" }, { { "then_branch", branch("then") }, { "else_branch", branch("else") } });
+    return std::make_shared<Model>(m.output("z").finish().plan->model());
+}
+
 Ranges rangesOf(const std::vector<std::string>& names)
 {
     Ranges ranges;
@@ -114,6 +138,8 @@ private slots:
 
     void reasons_data();
     void reasons();
+    void bodies_data();
+    void bodies();
     void convolutionOfOneAxis();
     void learningCurve();
 };
@@ -173,6 +199,47 @@ void LeftInFloatTest::reasons()
     const QString text = QString::fromStdString(left->reason.text);
     QVERIFY2(text.contains(word) && !text.endsWith('.'), qPrintable(text));
     QCOMPARE(std::ranges::count(made->left, node.toStdString(), &LeftInFloat::node), 1);
+}
+
+void LeftInFloatTest::bodies_data()
+{
+    QTest::addColumn<int>("format");
+    QTest::addColumn<QString>("type"); ///< of the nodes inside
+    QTest::addColumn<QString>("said");
+    QTest::addColumn<bool>("refused");
+    constexpr int qdq = int(RecipeFormat::Qdq), onCodes = int(RecipeFormat::QOperator);
+    QTest::newRow("qdq, as ONNX Runtime's tools") << qdq << "MatMul"
+                                                  << "stay float in the qdq format" << false;
+    QTest::newRow("qdq, nothing inside to quantize") << qdq << "Neg"
+                                                     << "" << false;
+    QTest::newRow("qdq, no bodies") << qdq << ""
+                                    << "" << false;
+    QTest::newRow("on codes") << onCodes << "MatMul"
+                              << "in the dynamic format alone" << true;
+    QTest::newRow("on codes, no bodies") << onCodes << ""
+                                         << "" << false;
+}
+
+/// Recipe::subgraphs (EnableSubgraph) where the format does not enter them.
+void LeftInFloatTest::bodies()
+{
+    QFETCH(int, format);
+    QFETCH(QString, type);
+    QFETCH(QString, said);
+    QFETCH(bool, refused);
+    Recipe recipe;
+    recipe.format = RecipeFormat(format);
+    recipe.subgraphs = true;
+    const bool flat = type.isEmpty();
+    const auto made = quantizeDraft(flat ? GraphDraft(net(17)) : GraphDraft(branches(type.toStdString())), recipe,
+        rangesOf(flat ? std::vector<std::string> { "x", "c", "r", "p", "m", "n", "y" } : std::vector<std::string> {}));
+    QCOMPARE(made.ok(), !refused);
+    std::string text = refused ? made.issue().what : std::string();
+    for (size_t i = 0; !refused && i < made->warnings.size(); ++i)
+        text += made->warnings[i];
+    QVERIFY2(
+        said.isEmpty() ? text.find("bodies") == std::string::npos : text.find(said.toStdString()) != std::string::npos,
+        text.c_str());
 }
 
 /// What no convolution can be is not quantized; the bias of a weight with one axis was written behind its shape.

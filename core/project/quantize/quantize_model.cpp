@@ -154,7 +154,7 @@ Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState&
 /// An If that could be folded.
 Status warnOfBranches(const QuantizeInputs& inputs, const FloatState& state, std::vector<std::string>& warnings)
 {
-    const bool opens = state.recipe.format == RecipeFormat::WeightOnly || state.recipe.subgraphs;
+    const bool opens = state.recipe.format == RecipeFormat::WeightOnly || entersSubgraphs(state.recipe);
     if (opens || !state.recipe.preparation.enabled)
         return {};
     QS_TRY(const auto hints, branchHints(state.draft, inputs.data.get(), inputs.model->graph, inputs.carry));

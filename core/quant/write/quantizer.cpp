@@ -56,11 +56,6 @@ Status checkTypes(const Recipe& recipe)
     if (recipe.smoothQuant)
         return badUse("SmoothQuant changes the float model before it is quantized, which is not done here",
             "leave smooth_quant out of the recipe");
-    if (recipe.subgraphs && !entersSubgraphs(recipe))
-        return badUse(
-            "nodes in the bodies of If, Loop and Scan can be quantized in the dynamic format alone: no ranges "
-            "are found for their values",
-            "use --format dynamic, leave --enable-subgraph out, or fold an If whose condition is fixed (--fix-input)");
     if (recipe.completeOverrides && recipe.format != RecipeFormat::Qdq)
         return badUse("overrides are completed by conversions, which the qdq format alone has",
             "use the qdq format, or leave complete_overrides out");
@@ -82,6 +77,32 @@ Status checkTypes(const Recipe& recipe)
         return badUse("operators on codes need 8-bit types", "use the qdq format");
     if (bits(recipe.activationType) < 8)
         return badUse("activations cannot have 4 bits", "use int8, uint8, int16 or uint16");
+    return {};
+}
+
+/// Bodies of If, Loop and Scan hold nodes of the types that are quantized.
+bool bodiesHold(const Attributes& attributes, const std::vector<std::string>& types)
+{
+    return std::ranges::any_of(subgraphs(attributes), [&](const auto& body) {
+        return std::ranges::any_of(body->nodes(), [&](const Node& node) {
+            return std::ranges::find(types, node.opType) != types.end() || bodiesHold(node.attributes, types);
+        });
+    });
+}
+
+/// Recipe::subgraphs where the format does not enter bodies: ONNX Runtime's Q/DQ tools leave them as they are.
+Status checkBodies(const GraphDraft& draft, const Recipe& recipe, std::vector<std::string>& notes)
+{
+    const auto& types = opTypesOf(recipe);
+    if (!recipe.subgraphs || entersSubgraphs(recipe)
+        || std::ranges::none_of(draft.nodes, [&](const DraftNode& n) { return bodiesHold(n.attributes, types); }))
+        return {};
+    const std::string why = "no ranges are found for their values",
+                      remedy = "use the dynamic format, or fold an If whose condition is fixed (--fix-input)";
+    if (recipe.format != RecipeFormat::Qdq)
+        return badUse("nodes in the bodies of If, Loop and Scan can be quantized in the dynamic format alone: " + why,
+            remedy + ", or leave EnableSubgraph (--enable-subgraph, subgraphs in the recipe) out");
+    notes.push_back("nodes in the bodies of If, Loop and Scan stay float in the qdq format: " + why + "; " + remedy);
     return {};
 }
 
@@ -190,6 +211,8 @@ Result<QuantizedDraft> quantizeDraft(
     QS_CHECK(checkTypes(given));
     QS_CHECK(checkIsFloat(draft));
     QS_CHECK(checkNeededValues(draft));
+    std::vector<std::string> notes;
+    QS_CHECK(checkBodies(draft, given, notes));
     if (const auto version = raisedOpset(draft, given))
         QS_CHECK(raiseOpset(draft, *version));
     Recipe recipe = given;
@@ -197,7 +220,6 @@ Result<QuantizedDraft> quantizeDraft(
         QS_CHECK(splitGemms(draft, recipe));
     Ranges ranges = givenRanges;
     QuantizerHelp help = givenHelp;
-    std::vector<std::string> notes;
     std::string last;
     for (size_t round = 0; round < kMostRenamings; ++round) {
         QS_TRY(QuantizedDraft made, quantizeOnce(draft, recipe, ranges, help));
