@@ -154,6 +154,20 @@ SmallModel text(const TextInputs& takes, bool quantized)
     return m.node("MatMul", { quantized ? "read" : last, "w" }, { "y" }).output("y");
 }
 
+/// x -> Relu -> features; -> Flatten -> MatMul -> Softmax -> scores. The outputs in either order.
+SmallModel classifier(bool scoresFirst, bool quantized)
+{
+    std::mt19937 random(6);
+    SmallModel m({});
+    m.input("x", { kOpen, 1, 2, 2 }).constant("w", normalFloats(random, { 4, 3 }, 1));
+    m.node("Relu", { "x" }, { "features" });
+    if (quantized)
+        m.qdq<int8_t>("features", "read", 4.f / 127, 0);
+    m.node("Flatten", { quantized ? "read" : "features" }, { "flat" }).node("MatMul", { "flat", "w" }, { "sums" });
+    m.node("Softmax", { "sums" }, { "scores" }, { { "axis", int64_t(1) } });
+    return m.output(scoresFirst ? "scores" : "features").output(scoresFirst ? "features" : "scores");
+}
+
 } // namespace
 
 /// Files whose inputs are those of the float model in another form: they are one network all the same.
@@ -171,6 +185,8 @@ private slots:
     void refusals();
     void restored();
     void ordersOfAxes();
+    void labels_data();
+    void labels();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)).toStdString(); }
@@ -214,6 +230,53 @@ SnapshotPtr InterfaceTests::compared() const
     if (!built.ok())
         qWarning("%s", issueText(built.issue()).c_str());
     return built.ok() ? *built : nullptr;
+}
+
+void InterfaceTests::labels_data()
+{
+    QTest::addColumn<bool>("scoresFirst");
+    QTest::addColumn<bool>("labelled");
+    QTest::addColumn<QStringList>("warned");
+    QTest::newRow("classes") << true << true << QStringList {};
+    QTest::newRow("features first") << false << true
+                                    << QStringList { "labels are not used", "'features' names no class",
+                                           "top-1 agreement tells of 'scores'" };
+    QTest::newRow("features first, no labels") << false << false << QStringList {};
+}
+
+/// Accuracy is that of the first output; labels that it has no use for are told of.
+void InterfaceTests::labels()
+{
+    QFETCH(bool, scoresFirst);
+    QFETCH(bool, labelled);
+    QFETCH(QStringList, warned);
+    SmallModel given = classifier(scoresFirst, false), quantized = classifier(scoresFirst, true);
+    QS_HELPER(save(given, "float.onnx"));
+    QS_HELPER(save(quantized, "quantized.onnx"));
+    std::mt19937 random(7);
+    std::vector<std::string> names { "x" };
+    if (labelled)
+        names.push_back("labels");
+    auto npz = NpzWriter::create(path("labels.npz"), names, 4);
+    QVERIFY(npz.ok());
+    for (int64_t k = 0; k < 4; ++k) {
+        std::vector<Tensor> sample { normalFloats(random, { 1, 2, 2 }, 1) };
+        if (labelled)
+            sample.push_back(Tensor::scalar(k % 3));
+        QVERIFY(npz->add(size_t(k), sample).ok());
+    }
+    QVERIFY(npz->finish().ok());
+    m_data = path("labels.npz");
+    const SnapshotPtr found = compared();
+    m_data.clear();
+    QVERIFY(found);
+    QCOMPARE(found->comparison->accuracy.has_value(), scoresFirst && labelled);
+    QString text;
+    for (const std::string& warning : found->warnings)
+        text += QString::fromStdString(warning) + '\n';
+    for (const QString& word : warned)
+        QVERIFY2(text.contains(word), qPrintable(text));
+    QCOMPARE(text.contains("labels"), !warned.isEmpty());
 }
 
 void InterfaceTests::batchOfTheOtherFile()

@@ -334,8 +334,11 @@ private:
             s.comparison = summarize(pair, m_header.profile, *m_measured[i], m_header.labels, std::move(weights));
             if (s.comparison->partial)
                 return lacking();
-            if (const auto warning = nonFiniteWarning(*s.comparison))
-                s.warnings.push_back(*warning);
+            const bool pictures = !m_header.preprocess.given.empty();
+            for (const auto& warning :
+                { unusedLabelsWarning(*s.comparison, m_header.labels, pictures), nonFiniteWarning(*s.comparison) })
+                if (warning)
+                    s.warnings.push_back(*warning);
             s.measured = m_measured[i];
             nameAsGiven(s.floatModel, m_header.floatModel.given);
             if (m_header.recipe.empty())

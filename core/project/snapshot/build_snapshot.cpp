@@ -225,8 +225,11 @@ Status compare(Steps& s, const PartialFn& partial)
         return {};
     };
     QS_CHECK(s.step(&StepKeys::comparison, key, make, &Snapshot::comparison, &Snapshot::measured));
-    if (const auto warning = nonFiniteWarning(*s.next.comparison))
-        s.next.warnings.push_back(*warning);
+    const DataSource& data = *s.next.data;
+    for (const auto& warning : { unusedLabelsWarning(*s.next.comparison, data.labels(), !data.classNames().empty()),
+             nonFiniteWarning(*s.next.comparison) })
+        if (warning)
+            s.next.warnings.push_back(*warning);
     return {};
 }
 

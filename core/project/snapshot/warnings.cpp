@@ -139,10 +139,6 @@ std::vector<std::string> classWarnings(const Snapshot& s)
               "labels.csv");
     for (const std::string& warning : labelWarnings(*s.data, s.inputs.data.spec, classes))
         warnings.push_back(warning);
-    const bool labelled = std::ranges::any_of(s.data->labels(), [](int64_t label) { return label >= 0; });
-    if (s.comparison && labelled && !s.comparison->accuracy && !s.comparison->outputs.empty())
-        warnings.push_back("labels are not used: '" + s.comparison->outputs.front().name
-            + "' names no class for a whole sample (one score, several positions, or features)");
     return warnings;
 }
 
@@ -181,6 +177,20 @@ std::vector<std::string> disputeWarnings(const Snapshot& s)
               "numbers "
               "are those of two tensors; take the pair out of the map unless this is meant");
     return warnings;
+}
+
+std::optional<std::string> unusedLabelsWarning(const Comparison& c, const std::vector<int64_t>& labels, bool ofFolders)
+{
+    const bool labelled = std::ranges::any_of(labels, [](int64_t label) { return label >= 0; });
+    if (!labelled || ofFolders || c.accuracy || c.outputs.empty())
+        return std::nullopt;
+    std::string text = "labels are not used: accuracy is that of the first output, and '" + c.outputs.front().name
+        + "' names no class for a whole sample (one score, several positions, pixels or features)";
+    const auto named
+        = std::ranges::find(c.outputs, TaskKind::Classes, [](const OutputRow& o) { return o.task.what.kind; });
+    if (named != c.outputs.end() && named != c.outputs.begin())
+        text += "; top-1 agreement tells of '" + named->name + "'";
+    return text;
 }
 
 std::optional<std::string> nonFiniteWarning(const Comparison& c)
