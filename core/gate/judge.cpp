@@ -101,8 +101,10 @@ struct NamedNumbers {
     std::vector<std::string> names, quantizedNames;
     std::vector<const Similarity*> numbers;
     std::vector<std::string_view> kinds;
-    void add(const auto& row, const Similarity& s, std::string_view kind)
+    std::vector<bool> given; ///< graph inputs of which both files get the same values: nothing is measured there
+    void add(const auto& row, const Similarity& s, std::string_view kind, bool isGiven = false)
     {
+        given.push_back(isGiven);
         names.push_back(row.name);
         quantizedNames.push_back(row.quantizedName);
         numbers.push_back(&s);
@@ -110,11 +112,18 @@ struct NamedNumbers {
     }
 };
 
+bool isGiven(const Comparison& c, const ActivationRow& row)
+{
+    const bool quantizer = !row.params.scale.empty() || row.dynamic;
+    return !quantizer && row.accumulated.exact && row.opType.empty()
+        && std::ranges::find(c.inputs, row.name, &InputRow::name) != c.inputs.end();
+}
+
 NamedNumbers namedNumbers(const Comparison& c)
 {
     NamedNumbers all;
     for (const ActivationRow& a : c.activations)
-        all.add(a, a.accumulated, "tensor");
+        all.add(a, a.accumulated, "tensor", isGiven(c, a));
     for (const WeightRow& w : c.weights)
         all.add(w, w.similarity, "weight");
     return all;
@@ -148,15 +157,21 @@ Status addTensors(
             check.measured = "no values that are compared";
             check.sentence
                 = fmt::format("{} {} has no values that are compared; {} names it", all.kinds[i], check.place, by);
+        } else if (all.given[i]) {
+            check.verdict = GateVerdict::NotJudged;
+            check.measured = "an input of both files";
+            check.sentence = fmt::format(
+                "{} {} is an input, whose values both files are given; {} names it", all.kinds[i], check.place, by);
         }
         any |= check.verdict != GateVerdict::NotJudged;
         checks.push_back(std::move(check));
     }
     if (any)
         return {};
-    return badInput(
-        fmt::format("line {}: no tensor that '{}' names has values that are compared, so nothing would be checked",
-            limit.line, limit.pattern),
+    return badInput(fmt::format("line {}: no tensor that '{}' names has values that are compared (inputs without a "
+                                "quantizer have none), so "
+                                "nothing would be checked",
+                        limit.line, limit.pattern),
         path, "name others");
 }
 

@@ -324,6 +324,13 @@ void JudgeTest::whatChecksNothing()
 {
     Comparison c = example();
     c.activations[1].accumulated = Similarity {}; // of integers
+    InputRow ids;
+    ids.name = "x";
+    c.inputs = { ids };
+    QVERIFY(!judged(c, tensorGate("x", 10)).ok()); // both files are given it
+    QCOMPARE(checksOf(c, tensorGate("*", 10))[0].verdict, GateVerdict::NotJudged);
+    c.activations[0].params.scale = { 1 }; // a quantizer that loses nothing
+    QCOMPARE(checksOf(c, tensorGate("x", 10))[0].verdict, GateVerdict::Passed);
     const auto all = checksOf(c, tensorGate("*", 10));
     QCOMPARE(all.size(), size_t(3));
     QCOMPARE(all[1].verdict, GateVerdict::NotJudged);
