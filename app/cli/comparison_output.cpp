@@ -8,7 +8,7 @@
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/report/ci/ci_reports.h"
-#include "core/report/report.h"
+#include "core/report/weight_columns.h"
 
 #include <algorithm>
 #include <iostream>
@@ -90,7 +90,7 @@ Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const Com
     clearProgress(context.common);
     info.files = &facts;
     std::vector<WeightLaboratory> laboratories;
-    if (!o.html.empty() || !context.common.json.empty()) {
+    if (!o.html.empty() || !o.csv.empty() || !context.common.json.empty()) {
         for (const SnapshotPtr& s : snapshots)
             laboratories.push_back(weightLaboratory(
                 foldedConstantsOf(*s), s->floatModel->model, s->comparison->weights, work.threadCount()));
@@ -99,7 +99,7 @@ Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const Com
     }
     std::vector<std::pair<std::string, std::string>> files = ciFiles(timed, o, judgement);
     if (!o.csv.empty())
-        files.emplace_back(o.csv, compareCsv(timed));
+        files.emplace_back(o.csv, compareCsv(timed, *info.laboratory));
     if (!o.html.empty())
         files.emplace_back(o.html, compareHtml(timed, info));
     timed.timing.reportMs = watch.ms();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What tables and pages say of findings and of where noise is made.
 #include "core/report/remedy_text.h"
-#include "core/report/report.h"
+#include "core/report/weight_columns.h"
 #include "tests/support/fake_snapshot.h"
 #include "tests/support/small_model.h"
 
@@ -289,6 +289,28 @@ private slots:
         if (inputs)
             QCOMPARE(noise["inputs"].get<double>(), *inputs);
         QVERIFY(compareCsv(s).find("noise.inherited") != std::string::npos);
+    }
+
+    /// The scalar keys that JSON has have columns, whether the first weight was looked at or not.
+    void laboratoryHasColumns()
+    {
+        const Snapshot s = *fake::comparison({});
+        QVERIFY(!s.comparison->weights.empty());
+        for (const bool known : { true, false }) {
+            WeightLaboratory laboratory;
+            laboratory.weights.resize(s.comparison->weights.size());
+            if (known) {
+                laboratory.weights[0].emplace();
+                laboratory.weights[0]->outlierShare = 0.125;
+                laboratory.weights[0]->bulkRange = 0.75;
+            }
+            const std::string text = compareCsv(s, laboratory), head = text.substr(0, text.find('\n'));
+            for (const char* key : { "outlier_share", "bulk_range", "equalized.range_ratio" })
+                QVERIFY2(head.find(",laboratory." + std::string(key)) != std::string::npos, head.c_str());
+            QCOMPARE(text.find(",0.125,0.75,") != std::string::npos, known);
+            QVERIFY2(head.find("laboratory,") == std::string::npos, head.c_str());
+        }
+        QVERIFY(compareCsv(s).find("laboratory") == std::string::npos); // nobody asked it
     }
 };
 

@@ -5,21 +5,19 @@
 #include "core/base/work/memory.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/report/ci/ci_reports.h"
-#include "core/report/report.h"
+#include "core/report/weight_columns.h"
 
 namespace qs {
 
 Result<std::string> reportText(const Snapshot& s, std::string_view form, const WorkContext& work)
 {
-    if (form == "csv")
-        return compareCsv(s);
     if (form == "markdown" || form == "junit" || form == "sarif") {
         QS_TRY(const Judgement judgement, judged(*s.comparison, Gates {}));
         return form == "markdown" ? compareMarkdown(s, judgement)
             : form == "junit"     ? compareJunit(s, judgement, utcTime())
                                   : compareSarif(s, judgement);
     }
-    if (form != "html" && form != "json")
+    if (form != "html" && form != "json" && form != "csv")
         return badUse(
             "there is no report '" + std::string(form) + "'", "give html, json, csv, markdown, junit or sarif");
     ReportInfo info { peakMemoryBytes(), true, nullptr };
@@ -30,7 +28,7 @@ Result<std::string> reportText(const Snapshot& s, std::string_view form, const W
     info.laboratory = &laboratory;
     if (work.cancel.cancelled())
         return cancelled();
-    return form == "html" ? compareHtml(s, info) : compareJson(s, info);
+    return form == "html" ? compareHtml(s, info) : form == "csv" ? compareCsv(s, laboratory) : compareJson(s, info);
 }
 
 } // namespace qs

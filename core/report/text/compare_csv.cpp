@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/report/report.h"
+#include "core/report/weight_columns.h"
 
 #include "core/base/text/one_line.h"
 
@@ -13,15 +13,24 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Row = std::vector<std::pair<std::string, Json>>;
 
+/// Objects that a row may not have, and their scalar keys.
+struct NamedKeys {
+    std::string_view name;
+    std::vector<std::string_view> keys;
+};
+const NamedKeys kObjects[] { { "implementation", { "off_by_one", "beyond" } },
+    { "laboratory", { "outlier_share", "bulk_range", "equalized.range_ratio" } }, { "equalized", { "range_ratio" } } };
+
 /// The scalar keys of a row; those of nested objects with a dot, lists left out.
-void flatten(const Json& object, const std::string& prefix, Row& out)
+void flatten(const Json& from, const std::string& prefix, Row& out)
 {
-    for (const auto& [key, value] : object.items()) {
+    for (const auto& [key, value] : from.items()) {
+        const auto object = std::ranges::find(kObjects, key, &NamedKeys::name);
         if (value.is_object())
             flatten(value, prefix + key + ".", out);
-        else if (value.is_null() && key == "implementation") // its keys keep their columns
-            for (const char* part : { "off_by_one", "beyond" })
-                out.emplace_back(prefix + key + "." + part, nullptr);
+        else if (value.is_null() && object != std::end(kObjects)) // its keys keep their columns
+            for (const std::string_view part : object->keys)
+                out.emplace_back(prefix + key + "." + std::string(part), nullptr);
         else if (!value.is_array())
             out.emplace_back(prefix + key, value);
     }
@@ -45,11 +54,8 @@ std::string cell(const Json& value)
     return quoted + "\"";
 }
 
-} // namespace
-
-std::string compareCsv(const Snapshot& snapshot)
+std::string csvOf(const Json& document)
 {
-    const Json document = Json::parse(compareJson(snapshot, {}));
     std::vector<Row> rows;
     for (const auto& [list, kind] :
         { std::pair { "outputs", "output" }, { "activations", "activation" }, { "weights", "weight" } })
@@ -77,6 +83,17 @@ std::string compareCsv(const Snapshot& snapshot)
             return it == row.end() ? std::string() : cell(it->second);
         });
     return out;
+}
+
+} // namespace
+
+std::string compareCsv(const Snapshot& snapshot) { return csvOf(Json::parse(compareJson(snapshot, {}))); }
+
+std::string compareCsv(const Snapshot& snapshot, const WeightLaboratory& laboratory)
+{
+    ReportInfo info;
+    info.laboratory = &laboratory;
+    return csvOf(Json::parse(compareJson(snapshot, info)));
 }
 
 } // namespace qs
