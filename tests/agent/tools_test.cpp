@@ -2,6 +2,7 @@
 // What an agent can ask for, with the bundled example, whose quantized model was calibrated badly.
 #include "core/agent/tools/agent_resources.h"
 #include "core/agent/tools/agent_tool.h"
+#include "core/agent/tools/agent_words.h"
 #include "core/base/issue_text.h"
 
 #include <QDir>
@@ -38,6 +39,9 @@ private slots:
     void undoes();
     void edits_data();
     void edits();
+    void emptyEdits();
+    void namesArguments_data();
+    void namesArguments();
     void costs();
     void writes();
     void keepsInputs_data();
@@ -263,6 +267,40 @@ void AgentToolsTest::edits()
     QCOMPARE(ask("edit_recipe")["undo_steps"], AgentJson(0));
 }
 
+/// Of a file that is open, whose first edit is made of the recipe that it was read to have.
+void AgentToolsTest::emptyEdits()
+{
+    opened();
+    QVERIFY(ask("edit_recipe", { { "changes", AgentJson::object() } }).is_null());
+    QVERIFY2(m_fault.find("says that already") != std::string::npos, m_fault.c_str());
+    QCOMPARE(ask("edit_recipe")["undo_steps"], AgentJson(0));
+}
+
+void AgentToolsTest::namesArguments_data()
+{
+    QTest::addColumn<QString>("given");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("an argument") << "raise --new-tokens"
+                                 << "raise new_tokens";
+    QTest::newRow("sizes") << "give its sizes with --shape x=1x3x8x8"
+                           << "give its sizes with shapes {\"x\": [1, 3, 8, 8]}";
+    QTest::newRow("a field of recipes") << "use --method minmax or --no-per-channel, or --exclude it"
+                                        << "use calibration.method minmax or per_channel false, or exclude it";
+    QTest::newRow("options of commands") << "leave out --decode and --blame, or give a language model"
+                                         << "open a language model";
+    QTest::newRow("nothing of an agent's") << "use --no-such-option"
+                                           << "use --no-such-option";
+    QTest::newRow("no option") << "a--b, 3 -- 4 and node '--'"
+                               << "a--b, 3 -- 4 and node '--'";
+}
+
+void AgentToolsTest::namesArguments()
+{
+    QFETCH(QString, given);
+    QFETCH(QString, said);
+    QCOMPARE(QString::fromStdString(inAgentWords(given.toStdString())), said);
+}
+
 void AgentToolsTest::costs()
 {
     opened();
@@ -454,6 +492,7 @@ void AgentToolsTest::refusesLanguage()
     opened();
     QVERIFY(ask(tool.constData()).is_null()); // no language model
     QVERIFY2(m_fault.find("no output holds scores") != std::string::npos, m_fault.c_str());
+    QVERIFY2(m_fault.find("--") == std::string::npos, m_fault.c_str());
 }
 
 void AgentToolsTest::cancels()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/agent/tools/agent_tool.h"
 
+#include "core/agent/tools/agent_words.h"
 #include "core/base/name_pattern.h"
 #include "core/base/text/one_line.h"
 
@@ -209,10 +210,13 @@ Result<AgentJson> callTool(
     const AgentTool& tool, AgentDesk& desk, const ToolArguments& arguments, const WorkContext& work)
 {
     auto answer = tool.call(desk, arguments, work);
-    if (answer.ok() || answer.issue().remedy != kNamesRemedy)
+    if (answer.ok())
         return answer;
     Issue issue = std::move(answer).issue();
-    issue.remedy = "call tensor without a name, which lists the tensors and the nodes that make them";
+    issue.what = inAgentWords(issue.what);
+    issue.remedy = issue.remedy == kNamesRemedy
+        ? "call tensor without a name, which lists the tensors and the nodes that make them"
+        : inAgentWords(issue.remedy);
     return issue;
 }
 

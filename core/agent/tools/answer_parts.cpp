@@ -108,7 +108,7 @@ AgentJson warningsJson(const std::vector<std::string>& warnings)
 {
     AgentJson list = AgentJson::array();
     for (size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)
-        list.push_back(oneLine(warnings[i], kLongestWarning));
+        list.push_back(oneLine(inAgentWords(warnings[i]), kLongestWarning));
     if (warnings.size() > kMostWarnings)
         list.push_back("and " + std::to_string(warnings.size() - kMostWarnings) + " more");
     return list;

@@ -149,7 +149,8 @@ Result<AgentJson> editRecipe(AgentDesk& desk, const ToolArguments& a, const Work
     QS_TRY(Recipe after, edited(*session, a, text, work));
     QS_CHECK(checkCodesFile(desk.folders(), after, session->present().floatPath));
     const std::vector<RecipeChange> changes = recipeDiff(before, after);
-    if (changes.empty() && !session->isFile()) // a file quantized anew is an edit by itself
+    const bool asks = a.has("apply_finding") || a.has("reset") || !a.object("changes").empty();
+    if (changes.empty() && !(asks && session->isFile())) // a file quantized anew is an edit by itself
         return badUse("the recipe says that already, so nothing was changed", "give other changes");
     if (a.has("changes"))
         QS_CHECK(checkNewNames(*session, before, after));
