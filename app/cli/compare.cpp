@@ -60,12 +60,15 @@ std::string allTasks()
 
 void addTaskOptions(CLI::App& app, TaskOptions& options)
 {
-    app.add_option("--task", options.tasks,
-           "OUTPUT=TASK: what an output of the float model is, where types, operators and names do not tell; it "
-           "decides "
-           "which numbers follow. TASK is one of "
-               + allTasks() + ". May be repeated")
-        ->allow_extra_args(false);
+    std::vector<std::string> words; // behind the output's name
+    for (const TaskChoice& choice : allTaskChoices())
+        words.push_back("=" + taskText(choice));
+    CLI::Option* task = app.add_option("--task", options.tasks,
+        "OUTPUT=TASK: what an output of the float model is, where types, operators and names do not tell; it "
+        "decides "
+        "which numbers follow. TASK is one of "
+            + allTasks() + ". May be repeated");
+    takesWords(task->allow_extra_args(false), words);
     app.add_option("--box-score", options.boxes.score, "boxes: least confidence (default 0.25)");
     app.add_option("--box-nms", options.boxes.suppression,
         "boxes: IoU with a better one of its class above which a candidate is dropped, where the form leaves that to "

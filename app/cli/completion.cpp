@@ -19,17 +19,56 @@ struct Offered {
     std::string help;
     bool takesValue = false;
     std::vector<std::string> words; ///< that its value is one of; empty: files, numbers, anything
+    bool afterEquals = false; ///< the words stand behind NAME= in its value
 };
 
-std::vector<Offered> optionsOf(CLI::App& app)
+std::vector<CLI::App*> commandsOf(CLI::App& app)
+{
+    return app.get_subcommands([](CLI::App*) { return true; });
+}
+
+void addOptions(CLI::App& app, std::vector<Offered>& all)
+{
+    for (CLI::Option* option : app.get_options()) {
+        if (option->get_positional() || (option->get_lnames().empty() && option->get_snames().empty()))
+            continue;
+        Offered offered { option->get_lnames(), option->get_snames(), oneLine(option->get_description(), kLongestHelp),
+            option->get_items_expected_max() > 0, wordsOf(*option) };
+        const bool known = std::ranges::any_of(all, [&](const Offered& other) {
+            return other.longNames == offered.longNames && other.shortNames == offered.shortNames;
+        });
+        if (known)
+            continue;
+        for (std::string& word : offered.words)
+            if (word.starts_with('=')) {
+                offered.afterEquals = true;
+                word.erase(0, 1);
+            }
+        all.push_back(std::move(offered));
+    }
+}
+
+/// Of a command, and of those that it has itself.
+std::vector<Offered> optionsOf(CLI::App& command)
 {
     std::vector<Offered> all;
-    for (CLI::Option* option : app.get_options())
-        if (!option->get_positional() && !(option->get_lnames().empty() && option->get_snames().empty()))
-            all.push_back(
-                { option->get_lnames(), option->get_snames(), oneLine(option->get_description(), kLongestHelp),
-                    option->get_items_expected_max() > 0, wordsOf(*option) });
+    addOptions(command, all);
+    if (command.get_parent()) // the program's commands have their own
+        for (CLI::App* nested : commandsOf(command))
+            addOptions(*nested, all);
     return all;
+}
+
+/// What may stand behind the command: its own commands, or the words of its first argument.
+std::vector<std::string> firstWords(CLI::App& command)
+{
+    std::vector<std::string> words;
+    for (const CLI::App* nested : commandsOf(command))
+        words.push_back(nested->get_name());
+    for (CLI::Option* option : command.get_options())
+        if (words.empty() && option->get_positional())
+            return wordsOf(*option);
+    return words;
 }
 
 /// "--json --help -h"
@@ -43,11 +82,6 @@ std::string names(CLI::App& app)
             text += (text.empty() ? "-" : " -") + name;
     }
     return text;
-}
-
-std::vector<CLI::App*> commandsOf(CLI::App& app)
-{
-    return app.get_subcommands([](CLI::App*) { return true; });
 }
 
 /// With a backslash before each of these characters.
@@ -79,19 +113,24 @@ std::string spaced(const std::vector<std::string>& words)
     return text;
 }
 
-/// "            compare:--by) words='node type' ;;", a line for each option that takes words.
+/// "            compare:--by) words='node type' ;;", a line for each option that takes words, and for each command.
 std::string bashValues(CLI::App& app)
 {
     std::string cases;
-    for (CLI::App* command : commandsOf(app))
+    for (CLI::App* command : commandsOf(app)) {
+        if (const auto words = firstWords(*command); !words.empty())
+            cases += "        " + command->get_name() + ":" + command->get_name() + ") words=" + quoted(spaced(words))
+                + " ;;\n";
         for (const Offered& option : optionsOf(*command)) {
             if (option.words.empty())
                 continue;
             std::string names;
             for (const std::string& name : option.longNames)
-                names += (names.empty() ? "" : "|") + command->get_name() + ":--" + name;
+                names += (names.empty() ? "" : "|") + command->get_name() + ":--" + name
+                    + (option.afterEquals ? "=" : "");
             cases += "        " + names + ") words=" + quoted(spaced(option.words)) + " ;;\n";
         }
+    }
     return cases;
 }
 
@@ -102,15 +141,20 @@ std::string bashScript(CLI::App& app)
         list += command->get_name() + " ";
         cases += "        " + command->get_name() + ") words=" + quoted(names(*command)) + " ;;\n";
     }
-    // Bash takes --by=node apart into three words.
+    // Bash takes --by=node apart into three words, and --task y=classes into four: its words are those of "--task=".
     return std::string("# bash completion of ") + kProgram + R"(
 _quantscope_cli() {
-    local cur=${COMP_WORDS[COMP_CWORD]} option= words=
+    local cur=${COMP_WORDS[COMP_CWORD]} at=$((COMP_CWORD - 1)) option= equals= words=
     COMPREPLY=()
-    [ "$COMP_CWORD" -gt 1 ] && option=${COMP_WORDS[COMP_CWORD - 1]}
-    [ "$option" = = ] && option=${COMP_WORDS[COMP_CWORD - 2]}
-    [ "$cur" = = ] && cur=
-    case ${COMP_WORDS[1]}:$option in
+    [ "$cur" = = ] && equals=1 && cur=
+    [ "$at" -gt 0 ] && [ "${COMP_WORDS[at]}" = = ] && equals=1 && at=$((at - 1))
+    [ "$at" -gt 0 ] && option=${COMP_WORDS[at]}
+    if [ -n "$equals" ] && [ "$at" -gt 1 ] && [[ $option != -* ]]; then
+        at=$((at - 1))
+        [ "${COMP_WORDS[at]}" = = ] && at=$((at - 1))
+        option=${COMP_WORDS[at]}=
+    fi
+    [[ $cur != -* ]] && case ${COMP_WORDS[1]}:$option in
 )" + bashValues(app)
         + "    esac\n    if [ -n \"$words\" ]; then\n        :\n    elif [ \"$COMP_CWORD\" -eq 1 ]; then\n        "
           "words="
@@ -127,6 +171,7 @@ std::string zshOptions(CLI::App& app)
     for (const Offered& option : optionsOf(app)) {
         const std::string rest = "[" + escaped(option.help, "\\[]:") + "]"
             + (!option.takesValue          ? ""
+                    : option.afterEquals   ? ":value: "
                     : option.words.empty() ? ":value:_files"
                                            : ":value:(" + spaced(option.words) + ")");
         for (const std::string& name : option.longNames)
@@ -142,7 +187,9 @@ std::string zshScript(CLI::App& app)
     std::string list, cases;
     for (CLI::App* command : commandsOf(app)) {
         list += "\n        " + quoted(command->get_name() + ":" + escaped(command->get_description(), "\\:"));
+        const auto words = firstWords(*command);
         cases += "        " + command->get_name() + ")\n            _arguments" + zshOptions(*command)
+            + (words.empty() ? "" : " \\\n                " + quoted("1:word:(" + spaced(words) + ")"))
             + " \\\n                '*:file:_files' ;;\n";
     }
     return std::string("#compdef ") + kProgram + "\n_quantscope_cli() {\n    local -a commands\n    commands=(" + list
@@ -160,7 +207,7 @@ std::string fishOptions(CLI::App& app, const std::string& when)
     for (const Offered& option : optionsOf(app)) {
         const std::string head = std::string("complete -c ") + kProgram + " -n " + fishQuoted(when);
         std::string rest = option.takesValue ? " -r" : "";
-        if (!option.words.empty())
+        if (!option.words.empty() && !option.afterEquals)
             rest += " -f -a " + fishQuoted(spaced(option.words));
         rest += " -d " + fishQuoted(option.help) + "\n";
         for (const std::string& name : option.longNames)
@@ -178,7 +225,12 @@ std::string fishScript(CLI::App& app)
     for (CLI::App* command : commandsOf(app)) {
         text += std::string("complete -c ") + kProgram + " -n '__fish_use_subcommand' -f -a " + command->get_name()
             + " -d " + fishQuoted(command->get_description()) + "\n";
-        text += fishOptions(*command, "__fish_seen_subcommand_from " + command->get_name());
+        const std::string inside = "__fish_seen_subcommand_from " + command->get_name();
+        if (const auto words = firstWords(*command); !words.empty())
+            text += std::string("complete -c ") + kProgram + " -n "
+                + fishQuoted(inside + "; and not __fish_seen_subcommand_from " + spaced(words)) + " -f -a "
+                + fishQuoted(spaced(words)) + "\n";
+        text += fishOptions(*command, inside);
     }
     return text;
 }
@@ -188,7 +240,7 @@ std::string fishScript(CLI::App& app)
 Command addCompletion(CLI::App& app, Context&)
 {
     auto shell = std::make_shared<std::string>();
-    app.add_option("SHELL", *shell, "bash, zsh or fish")->required();
+    takesWords(app.add_option("SHELL", *shell, "bash, zsh or fish"), { "bash", "zsh", "fish" })->required();
     app.footer(
         "For example `quantscope-cli completion bash > ~/.local/share/bash-completion/completions/quantscope-cli`.");
     return [shell, root = app.get_parent()](Context&) -> Result<int> {
