@@ -159,6 +159,10 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
     qs::TerminationSignals termination;
     QObject::connect(&termination, &qs::TerminationSignals::asked, &window, [&] {
         interrupted = window.close(); // with unsaved work it asks first
+        if (!interrupted)
+            std::fputs("quantscope: the window holds work that is not saved, so it asks whether to keep it; another "
+                       "signal ends it at once\n",
+                stderr);
     });
     QObject::connect(&window.unsaved(), &qs::UnsavedQuestion::stayed, &termination, &qs::TerminationSignals::rearm);
     window.show();
