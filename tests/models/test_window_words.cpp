@@ -31,6 +31,13 @@ private slots:
             "float8 has no reduced range; leave “Weights reduce range” out");
         row("'random:a' is not understood; write random:N or random:N:SEED with whole numbers",
             "'random:a' is not understood; open them with File ▸ Random data");
+        row("use the dynamic format, or fold an If whose condition is fixed (--fix-input), or leave EnableSubgraph "
+            "(--enable-subgraph, subgraphs in the recipe) out",
+            "choose the dynamic format, or fold an If whose condition is fixed (Recipe ▸ Fix inputs), or leave the "
+            "bodies "
+            "of If, Loop and Scan out");
+        row("in float16; use --ort-version 1.32 (ort_version in the recipe), or 8 bits",
+            "in float16; choose 1.32 for “As ONNX Runtime” in What-if, or 8 bits");
         row("--no-such-option has no effect", "such option off has no effect");
     }
 
