@@ -2,7 +2,6 @@
 // What an agent can ask for, with the bundled example, whose quantized model was calibrated badly.
 #include "core/agent/tools/agent_resources.h"
 #include "core/agent/tools/agent_tool.h"
-#include "core/agent/tools/agent_words.h"
 #include "core/base/issue_text.h"
 
 #include <QDir>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/agent/tools/agent_tool.h"
 
-#include "core/agent/tools/agent_words.h"
 #include "core/base/name_pattern.h"
 #include "core/base/text/one_line.h"
 

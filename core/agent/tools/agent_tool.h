@@ -64,6 +64,10 @@ const AgentTool* toolNamed(std::string_view name); ///< null: there is none
 Result<AgentJson> callTool(
     const AgentTool& tool, AgentDesk& desk, const ToolArguments& arguments, const WorkContext& work);
 
+/// A sentence that names options of the command line, by what an agent can give in their place: arguments of tools,
+/// fields of a recipe. What it cannot give stays.
+std::string inAgentWords(const std::string& text);
+
 // Families, each in a file of its own.
 std::vector<AgentTool> openTools();
 std::vector<AgentTool> compareTools();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/agent/tools/agent_words.h"
-
 #include "core/agent/tools/agent_tool.h"
+
 #include "core/quant/recipe/recipe_options.h"
 
 #include <algorithm>

@@ -211,8 +211,8 @@ struct Recipe {
     bool operator==(const Recipe&) const = default;
 };
 
-/// The preset the program starts from: ONNX Runtime's defaults by the newest rules known, but graph preparation, extreme
-/// constants in float, and Relu and Clip removed only where the range does their work.
+/// The preset the program starts from: ONNX Runtime's defaults by the newest rules known, but graph preparation,
+/// extreme constants in float, and Relu and Clip removed only where the range does their work.
 Recipe quantscopeRecipe();
 
 } // namespace qs
