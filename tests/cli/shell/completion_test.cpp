@@ -83,7 +83,7 @@ private slots:
         QTest::newRow("words of another command") << "quantscope-cli caches --method m" << QByteArray("mse minmax");
         QTest::newRow("a command's own commands") << "quantscope-cli lesson ''" << QByteArray("list check run");
         QTest::newRow("one of them") << "quantscope-cli lesson ch" << QByteArray("check");
-        QTest::newRow("options of theirs") << "quantscope-cli lesson check --see" << QByteArray("--seeds");
+        QTest::newRow("options of theirs") << "quantscope-cli lesson check --see" << QByteArray("--seeds --seed");
         QTest::newRow("an argument's words") << "quantscope-cli completion ''" << QByteArray("bash zsh fish");
         QTest::newRow("a task") << "quantscope-cli compare --task y = cl" << QByteArray("classes");
         QTest::newRow("a task, two equals signs") << "quantscope-cli compare --task = y = ma" << QByteArray("mask");
