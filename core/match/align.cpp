@@ -153,7 +153,7 @@ Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const Quan
     result.weights = weightPairs(g, found);
     listProducts(g, found, result);
     if (!oneNetwork)
-        QS_CHECK(checkOneNetwork(g, found, result.weights));
+        QS_CHECK(checkOneNetwork(g, found, result.weights, result.strangers));
     result.values = valuePairs(g, found);
     markManual(g, manual.pairs, result);
     if (evidence)

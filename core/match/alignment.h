@@ -89,6 +89,7 @@ struct Alignment {
     std::vector<InsideValue> insideQuant; ///< values of the quantized file in nodes of the float one
     std::map<ValueId, WhyAlone> whyFloat, whyQuant; ///< of unmatched values, where it is known
     std::vector<std::pair<ValueId, ValueId>> disputed; ///< pairs made by hand whose values are known to differ
+    bool strangers = false; ///< hardly any weight has something in common with its partner
     std::vector<std::pair<ValueId, ValueId>> apart; ///< float and quantized value that the user keeps apart
 };
 

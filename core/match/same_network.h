@@ -6,8 +6,10 @@
 
 namespace qs {
 
-/// An Issue unless both graphs are forms of one network, by how many heavy nodes have a partner and how alike their
-/// weights are. `weights`: paired ones; those of which one file has a part elsewhere count as alike.
-Status checkOneNetwork(const GraphPair& g, const Correspondence& found, const std::vector<WeightPair>& weights);
+/// An Issue unless both graphs are forms of one network, by how many heavy nodes have a partner. `strangers`: hardly
+/// any of their weights are alike, of which values tell whether the networks are. `weights`: paired ones; those of
+/// which one file has a part elsewhere count as alike.
+Status checkOneNetwork(
+    const GraphPair& g, const Correspondence& found, const std::vector<WeightPair>& weights, bool& strangers);
 
 } // namespace qs

@@ -33,6 +33,9 @@ struct ValueOverflow {
 /// Where rounding alone may move an output by more than this part of it, what else differs is hidden; in coarse types
 /// by so many times their own rounding.
 inline constexpr double kWidestProof = 0.05, kWidestOfCoarse = 6;
+/// Files each with its own weights may be so many times as far apart as rounding these weights makes them, where
+/// nothing but this tells that they are one network: what one more weight of another network would add is more.
+inline constexpr double kOwnWeightsMargin = 1.5;
 
 /// How far the two files are apart without their quantizers, on the sample that tells most.
 struct NetworkDistance {
@@ -112,6 +115,13 @@ struct NetworkProof {
     /// between them, and that is little or the first with all float constants is there. Factors may have moved from one
     /// constant to another, and biases may make up for rounding.
     std::optional<NetworkDistance> rearranged;
+    /// The float model as it is, the other with all that it stores, results alone, and what rounding the weights
+    /// explains: where weights are others.
+    std::optional<NetworkDistance> withOwnWeights;
+    std::vector<std::string> madeUp; ///< of the float model's weights, see confirm/made_up_weights.h
+    /// Caches that hold other numbers, where these weights and the rest make up for one another: each file goes on from
+    /// its own.
+    std::vector<std::string> otherCaches;
     PrecisionStep step; ///< which rounding is between the files
     std::vector<std::string> otherFunctions; ///< a sentence for each operator that computes another function
     bool same() const

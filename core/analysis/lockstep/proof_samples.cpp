@@ -2,11 +2,17 @@
 #include "core/analysis/lockstep/proof_samples.h"
 
 #include "core/analysis/agreement/padded_positions.h"
+#include "core/analysis/bypass/bypass.h"
+#include "core/analysis/bypass/network_outputs.h"
+#include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/restored_activations.h"
+#include "core/analysis/confirm/made_up_weights.h"
 #include "core/analysis/decode/past_sample.h"
 #include "core/analysis/lockstep/changed_functions.h"
 #include "core/analysis/lockstep/fused_settings.h"
 #include "core/analysis/lockstep/rounded_by_output.h"
+#include "core/analysis/rounding/relative_distance.h"
+#include "core/graph/handed_on.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -300,6 +306,59 @@ bool isHiddenByRounding(const NetworkProof& proof)
     return !proof.same() && own && own->hiddenByRounding();
 }
 
+/// Whether both files make the same of a text behind pasts of their own; nothing where they cannot be run so.
+std::optional<bool> agreeBehindOwnPasts(
+    const ComparePair& pair, const ProofSample& sample, double tolerance, const WorkContext& work)
+{
+    const auto own = bypassWithOwnConstants(pair, planPairs(pair));
+    const auto behind = own.ok() ? sampleBehindPast(pair, sample, work) : std::nullopt;
+    if (!behind)
+        return std::nullopt;
+    const TwoNetworks two { pair.floatPlan, own->plan };
+    const auto inputNames = [](const Plan& plan) {
+        std::vector<std::string> names;
+        for (const ValueId in : plan.graph().inputs())
+            names.push_back(plan.graph().value(in).name);
+        return names;
+    };
+    ComparePair theirs = pair;
+    theirs.floatPlan = own->plan;
+    const bool alike = inputNames(*two.f) == inputNames(*two.b); // the sample is in the float model's order
+    const auto ownBehind = alike ? sampleBehindPast(theirs, sample, work) : std::nullopt;
+    if (!ownBehind)
+        return std::nullopt;
+    for (const ValueOfBoth& out : comparableOutputs(two, pair)) {
+        if (isHandedOn(pair.floatPlan->graph(), out.shown))
+            continue;
+        const auto x = runNetwork(two.f, two.f, { out.f }, behind->inputs, work),
+                   y = runNetwork(two.b, two.b, { out.b }, ownBehind->inputs, work);
+        if (!x.ok() || !y.ok())
+            return std::nullopt;
+        if (!(relativeDistance(toFloats((*x)[0]), toFloats((*y)[0])) <= tolerance))
+            return false;
+    }
+    return true;
+}
+
+/// Weights that make up for one another; of caches that hold other numbers then it is asked whether each file goes on
+/// from its own as the other does.
+void proveOwnWeights(
+    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+{
+    NetworkProof with = proof;
+    findMadeUpWeights(pair, samples, work, with);
+    if (with.otherCaches.empty()) {
+        proof = std::move(with);
+        return;
+    }
+    const auto agree = agreeBehindOwnPasts(pair, samples.front(), with.rearranged->tolerance, work);
+    proof.withOwnWeights = with.withOwnWeights;
+    if (!agree.value_or(!with.madeUp.empty())) // caches alone prove nothing
+        return;
+    proof = std::move(with);
+    proof.past = agree ? PastProof::Same : PastProof::Untested;
+}
+
 } // namespace
 
 Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t feeds,
@@ -328,6 +387,7 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     }
     proveBehindPast(pair, samples, work, proof);
     proveWithoutPadding(pair, samples, work, proof);
+    proveOwnWeights(pair, samples, work, proof);
     if (!pair.quantizedReference) {
         findUnreached(pair, samples, work, proof);
         measureChangedFunctions(pair, samples, work, proof);

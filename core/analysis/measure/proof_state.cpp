@@ -71,6 +71,12 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     archiveOptional(stream, proof.withActivations, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.errorWithout, [&](auto& left) { stream.item(left); });
     archiveOptional(stream, proof.rearranged, [&](auto& d) { archive(stream, d); });
+    archiveOptional(stream, proof.withOwnWeights, [&](auto& d) { archive(stream, d); });
+    for (auto* names : { &proof.madeUp, &proof.otherCaches }) {
+        stream.size(*names, kLeastBytes);
+        for (auto& name : *names)
+            stream.item(name);
+    }
     archive(stream, proof.step);
     stream.size(proof.otherFunctions, kLeastBytes);
     for (auto& text : proof.otherFunctions)
@@ -110,7 +116,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
 bool fits(const NetworkProof& proof, const Graph& graph)
 {
     for (const auto* d : { &proof.withFloatWeights, &proof.withStoredWeights, &proof.withFloatConstants,
-             &proof.withActivations, &proof.rearranged })
+             &proof.withActivations, &proof.rearranged, &proof.withOwnWeights })
         if (*d
             && ((*d)->worstOutput.floatValue.index() >= graph.values().size()
                 || ((*d)->overflow && (*d)->overflow->floatValue.index() >= graph.values().size())

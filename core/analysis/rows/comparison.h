@@ -39,6 +39,8 @@ struct NetworkVerdict {
     bool lostAlone = false; ///< it is another network by these alone: put back, they make it the float model's
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
+    std::optional<NetworkDistance> ownWeights {}; ///< see NetworkProof::withOwnWeights
+    std::vector<std::string> madeUp {}, otherCaches {}; ///< see NetworkProof
     bool untested = false; ///< it is not known, and not only since rounding hides what else differs
     std::vector<std::string> unpaired {}; ///< stored weights without a partner
     std::vector<RoundedByOutput> byOutput {}; ///< weights whose codes were chosen by the output

@@ -28,6 +28,17 @@ inline constexpr std::string_view kStoreThere
     = "Store the float model's value of this constant there, and find out what changed it";
 /// Operators of another function whose effect is known, where the files are not told to be different for it.
 void findChangedFunctions(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// Weights and constants that are others one by one, and together compute the same.
+void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+/// The other weights make up for what is other in this one.
+bool areMadeUp(const Comparison& c, const WeightRow& row);
+/// Values between the weights may hold other numbers in the quantized file, and rightly so.
+inline bool areInOtherOrder(const NetworkVerdict& verdict)
+{
+    return !verdict.madeUp.empty() || !verdict.otherCaches.empty();
+}
+/// Weights of which hardly any has anything in common with the float model's, and do not compute the same.
+void findUnlikeWeights(const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

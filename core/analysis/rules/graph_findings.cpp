@@ -336,6 +336,8 @@ std::vector<double> outputShares(const ComparePair& pair, const Comparison& c)
 
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    if (c.network && areInOtherOrder(*c.network)) // which is no noise
+        return;
     const SourceFinder finder(pair.floatPlan->graph(), c, found);
     std::map<size_t, std::vector<size_t>> bySource;
     for (size_t i = 0; i < c.activations.size(); ++i)

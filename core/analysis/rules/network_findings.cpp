@@ -353,34 +353,6 @@ void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
     found.push_back(std::move(f));
 }
 
-/// Some weight, bias or constant is another one: else no factor went from one to another.
-bool movesFactors(const Comparison& c)
-{
-    return !otherConstants(c.network->step).empty() || std::ranges::any_of(c.weights, [](const WeightRow& w) {
-        return w.offByMoreThanHalfStep.value_or(0) > kDifferingShare;
-    });
-}
-
-/// One function, in other constants.
-void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
-{
-    const NetworkDistance& distance = c.network->distance;
-    Finding f = makeFinding(Rule::WeightsDiffer);
-    f.severity = Severity::Note;
-    f.cause = "rearranged";
-    f.tensor = pair.floatPlan->graph().value(distance.worstOutput.floatValue).name;
-    f.title = "Factors were moved between constants";
-    f.summary
-        = fmt::format("Its weights and constants are not the float model's, but without quantizers of activations "
-                      "they compute the same within {:.2g} of the size of {}, where rounding the float model's "
-                      "weights makes {:.2g}. Smoothing (SmoothQuant), equalization and bias correction do so.",
-            distance.worstOutput.distance, c.network->output, distance.explained.value_or(0));
-    f.evidence = { evidence("output_distance", distance.worstOutput.distance),
-        evidence("explained", distance.explained.value_or(0)), evidence("tolerance", distance.tolerance) };
-    f.remedy = "Nothing has to be done; what is told of single weights compares other numbers.";
-    found.push_back(std::move(f));
-}
-
 /// Constants make up for what else is other: with the float model's in their place far more is apart.
 bool makeUp(const NetworkProof& proof)
 {
@@ -504,9 +476,14 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
     verdict.padding = proof->padding;
     verdict.unreached = proof->unreached;
     verdict.unpaired = proof->unpaired;
+    verdict.ownWeights = proof->withOwnWeights;
+    verdict.madeUp = proof->madeUp;
+    verdict.otherCaches = proof->otherCaches;
     // Where the weights are the float model's, these tell more than what rounding hides.
     const bool stored = proof->withStoredWeights && proof->withStoredWeights->same();
-    if (proof->rearranged && (!proof->withFloatWeights || (areRetrained(c) && !stored) || makeUp(*proof))) {
+    if (proof->rearranged
+        && (!proof->withFloatWeights || (areRetrained(c) && !stored) || makeUp(*proof)
+            || !proof->otherCaches.empty())) {
         verdict.rearranged = true;
         verdict.unpaired.clear();
         verdict.distance = *proof->rearranged;
@@ -583,9 +560,10 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
         findOtherConstants(c, found);
     } else if (!c.network->same()) {
         findDistance(pair, c, found);
-    } else if (c.network->rearranged && movesFactors(c)) {
+    } else {
         findRearranged(pair, c, found);
     }
+    findUnlikeWeights(c, found);
     sayOtherFunctions(c, before, found);
     if (c.network->same() || !c.network->known())
         findChangedFunctions(pair, c, found);

@@ -306,7 +306,7 @@ bool hasOutlierChannel(const Comparison& c, const std::vector<Finding>& found, c
 
 void findCancellations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
-    if (!c.network || !c.network->same()) // the noise may be another function
+    if (!c.network || !c.network->same() || areInOtherOrder(*c.network)) // the noise may be another function or order
         return;
     if (!isAnythingQuantized(pair)) // no quantizer makes it, and nothing could be left in float
         return;

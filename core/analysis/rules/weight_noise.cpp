@@ -8,13 +8,16 @@
 #include "core/tensor/channel_major.h"
 #include "core/tensor/convert.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
 
-/// What the quantized weights of a node make of the error at its output.
+/// What the quantized weights of a node make of the error at its output, and weights that are not compared one by one.
 namespace qs {
 
 namespace {
@@ -227,6 +230,124 @@ void splitWeightNoise(const ComparePair& pair, Comparison& c)
         else if (row.quantNode.valid() && fused != byQuantNode.end() && !row.foldedActivation.empty())
             moveFromInherited(fused->second ? Number(*fused->second * kPassedByActivation) : Number(), row.noise);
     }
+}
+
+namespace {
+
+constexpr size_t kNamedOthers = 3;
+constexpr double kMostUnlike = 0.75; ///< share of the weights
+constexpr double kNothingInCommon = 0.5; ///< cosine
+constexpr double kBeforeAll = 2e7; ///< rank: the file as a whole is another one
+
+std::string namedOf(const std::vector<std::string>& names)
+{
+    const size_t count = std::min(names.size(), kNamedOthers);
+    return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + ptrdiff_t(count), ", "),
+        names.size() > count ? fmt::format(" and {} more", names.size() - count) : "");
+}
+
+/// Some weight, bias or constant is another one: else no factor went from one to another.
+bool movesFactors(const Comparison& c)
+{
+    return std::ranges::any_of(c.network->step.roundings, [](const WeightRounding& r) { return r.other(); })
+        || std::ranges::any_of(
+            c.weights, [](const WeightRow& w) { return w.offByMoreThanHalfStep.value_or(0) > kDifferingShare; });
+}
+
+/// What is said of weights that the others were measured to make up for.
+void tellMadeUp(const NetworkVerdict& verdict, Finding& f)
+{
+    const auto& caches = verdict.otherCaches;
+    const NetworkDistance& d = *verdict.ownWeights;
+    f.title = "Weights are rearranged";
+    f.summary = fmt::format(
+        "With all that it stores, without quantizers of activations, the quantized file computes what the float model "
+        "does, within {:.2g} of its size; rounding the float model's weights makes {:.2g}.",
+        d.worstOutput.distance, d.explained.value_or(0));
+    if (!verdict.madeUp.empty())
+        f.summary += fmt::format(" {} not the float model's ({}), and the others make up for {}: put back alone, {} "
+                                 "the results further off. Neurons or channels in another order, turned, or times "
+                                 "factors that the next weights take away, are so.",
+            verdict.madeUp.size() == 1 ? std::string("One weight is")
+                                       : fmt::format("{} weights are", verdict.madeUp.size()),
+            namedOf(verdict.madeUp), verdict.madeUp.size() == 1 ? "it" : "them",
+            verdict.madeUp.size() == 1 ? "it takes" : "each takes");
+    if (!caches.empty())
+        f.summary += fmt::format(" What {} hold{} is in another order, or turned: each file has to go on from its own.",
+            namedOf(caches), caches.size() == 1 ? "s" : "");
+    f.summary += " Single weights, and the tensors between them, cannot be compared.";
+    f.evidence.push_back(evidence("made_up_weights", double(verdict.madeUp.size())));
+}
+
+} // namespace
+
+bool areMadeUp(const Comparison& c, const WeightRow& row)
+{
+    if (!c.network)
+        return false;
+    const NetworkVerdict& verdict = *c.network;
+    if (std::ranges::find(verdict.madeUp, row.name) != verdict.madeUp.end())
+        return true;
+    // Where nothing but these tells that the files are the same, the rest is held against the float model's.
+    const bool byThese = !verdict.madeUp.empty() && verdict.distance.tolerance == verdict.ownWeights->tolerance;
+    return verdict.rearranged && !byThese;
+}
+
+void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const NetworkVerdict& verdict = *c.network;
+    const bool madeUp = areInOtherOrder(verdict);
+    if (!madeUp && !(verdict.rearranged && movesFactors(c)))
+        return;
+    const NetworkDistance& distance = madeUp ? *verdict.ownWeights : verdict.distance;
+    Finding f = makeFinding(Rule::WeightsDiffer);
+    f.severity = Severity::Note;
+    f.cause = "rearranged";
+    f.tensor = pair.floatPlan->graph().value(distance.worstOutput.floatValue).name;
+    f.title = "Factors were moved between constants";
+    f.summary
+        = fmt::format("Its weights and constants are not the float model's, but without quantizers of activations "
+                      "they compute the same within {:.2g} of the size of {}, where rounding the float model's "
+                      "weights makes {:.2g}. Smoothing (SmoothQuant), equalization and bias correction do so.",
+            distance.worstOutput.distance, c.network->output, distance.explained.value_or(0));
+    f.evidence = { evidence("output_distance", distance.worstOutput.distance),
+        evidence("explained", distance.explained.value_or(0)), evidence("tolerance", distance.tolerance) };
+    f.remedy = "Nothing has to be done; what is told of single weights compares other numbers.";
+    if (madeUp)
+        tellMadeUp(verdict, f);
+    found.push_back(std::move(f));
+}
+
+void findUnlikeWeights(const Comparison& c, std::vector<Finding>& found)
+{
+    const NetworkVerdict& verdict = *c.network;
+    size_t all = 0, unlike = 0;
+    for (const WeightRow& row : c.weights) {
+        all += !row.bias;
+        unlike += !row.bias && std::fabs(row.similarity.cosine.value_or(1)) < kNothingInCommon;
+    }
+    if (double(unlike) <= kMostUnlike * double(all) || (verdict.same() && verdict.rearranged))
+        return;
+    Finding f = makeFinding(Rule::WeightsDiffer);
+    f.severity = Severity::Error;
+    f.cause = "unlike";
+    f.title = "The weights are those of another network";
+    f.summary = fmt::format(
+        "{} of {} weights have nothing in common with the float model's: single weights, and the tensors between them, "
+        "cannot be compared.",
+        unlike, all);
+    f.evidence = { evidence("unlike_weights", double(unlike)), evidence("weights", double(all)) };
+    if (const auto& own = verdict.ownWeights; own && std::isfinite(own->worstOutput.distance)) {
+        f.summary += fmt::format(" With all that it stores, without quantizers of activations, the quantized file is "
+                                 "{:.2g} of the size of the float model's results apart; rounding the float model's "
+                                 "weights makes {:.2g}.",
+            own->worstOutput.distance, own->explained.value_or(0));
+        f.evidence.push_back(evidence("output_distance", own->worstOutput.distance));
+        f.evidence.push_back(evidence("explained", own->explained.value_or(0)));
+    }
+    f.remedy = "Give the float model that this file was quantized from.";
+    f.rank = kBeforeAll;
+    found.push_back(std::move(f));
 }
 
 } // namespace qs

@@ -184,7 +184,7 @@ Result<ReadBack> readExample(
     return readClosest(floatModel, quantized, [&](bool usualNames) -> std::optional<ReadBack> {
         const LoadedModel f = loadedModel(floatModel), q = loadedModel(quantized);
         const auto alignment = align(*f.plan, *q.plan, *q.quant, {});
-        return alignment.ok() ? readByPairs(f, q, *alignment, usualNames) : std::nullopt;
+        return alignment.ok() && !alignment->strangers ? readByPairs(f, q, *alignment, usualNames) : std::nullopt;
     });
 }
 
