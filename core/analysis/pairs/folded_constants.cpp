@@ -3,6 +3,7 @@
 
 #include "core/analysis/pairs/fitted_factors.h"
 #include "core/analysis/pairs/weight_elements.h"
+#include "core/match/graph/added_products.h"
 #include "core/match/graph/canonical.h"
 #include "core/match/graph/channel_steps.h"
 #include "core/match/graph/input_scales.h"
@@ -59,6 +60,7 @@ public:
         m_ofQuant = channelSteps(quantPlan, &view, weight.quantNode, *channels);
         m_own = ownSteps(m_ofFloat, m_ofQuant);
         judgeFactorsBefore();
+        judgeAdded();
     }
 
     /// Takes for the first factor that is stored as codes the one that the stored weight tells of.
@@ -88,13 +90,13 @@ public:
         }
     }
 
-    bool changes() const { return m_own.ofFloat > 0 || m_own.ofQuant > 0 || !m_before.empty(); }
+    bool changes() const { return m_own.ofFloat > 0 || m_own.ofQuant > 0 || !m_before.empty() || !m_added.empty(); }
 
     /// Nothing where the weight stays as it is.
     std::optional<Tensor> weight() const
     {
         const std::vector<double> factor = weightFactors(m_ofFloat, m_ofQuant, m_count);
-        if (m_before.empty() && std::ranges::all_of(factor, [](double f) { return f == 1; }))
+        if (m_before.empty() && m_added.empty() && std::ranges::all_of(factor, [](double f) { return f == 1; }))
             return std::nullopt;
         const Tensor& own = *m_float.constant(m_weight.floatValue);
         std::vector<float> w = toFloats(own);
@@ -105,7 +107,8 @@ public:
             double f = factor[weightChannel(m_node, own.shape(), i)];
             if (!m_before.empty())
                 f /= m_before[weightInput(m_node, own.shape(), i)];
-            w[i] = std::isfinite(f) ? float(double(w[i]) * f) : i < stored.size() ? stored[i] : 0;
+            const double whole = double(w[i]) + (m_added.empty() ? 0 : m_added[i]);
+            w[i] = std::isfinite(f) ? float(whole * f) : i < stored.size() ? stored[i] : 0;
         }
         return Tensor::of<float>(own.shape(), w);
     }
@@ -166,6 +169,18 @@ public:
         if (far && far->second < kNearer * kNearer * far->first)
             m_before = before;
     }
+    /// A branch beside the product that one of the files adds alone counts where it makes the weight the stored one.
+    void judgeAdded()
+    {
+        std::vector<double> added = addedAlone();
+        if (added.empty())
+            return;
+        const Tensor without = weight().value_or(*m_float.constant(m_weight.floatValue));
+        m_added = std::move(added);
+        const auto far = squaredDistances(m_weight, without, *weight());
+        if (!far || far->second >= far->first)
+            m_added.clear();
+    }
     /// And nothing behind the product does.
     bool scalesInputsAlone() const { return m_own.ofFloat == 0 && m_own.ofQuant == 0; }
 
@@ -196,6 +211,31 @@ private:
             return {};
         return ownInputFactors(
             inputScales(m_float, m_node.inputs[0], channels), inputScales(m_quant, quant.inputs[0], channels));
+    }
+
+    /// What a branch of the float file alone adds to the weight, less what one of the quantized file alone does (LoRA),
+    /// in the weight's order; empty: nothing.
+    std::vector<double> addedAlone() const
+    {
+        const auto ofFloat = addedMatrix(m_float, m_weight.floatNode),
+                   ofQuant = addedMatrix(m_quant, m_weight.quantNode);
+        const Tensor& own = *m_float.constant(m_weight.floatValue);
+        if ((!ofFloat && !ofQuant) || own.rank() != 2)
+            return {};
+        const bool turned = m_node.is("Gemm") && m_node.attributes.integer("transB", 0) != 0;
+        const int64_t inputs = own.dim(turned ? 1 : 0), columns = own.dim(turned ? 0 : 1);
+        std::vector<double> added(size_t(own.count()), 0);
+        for (const auto* branch : { &ofFloat, &ofQuant }) {
+            if (!*branch)
+                continue;
+            if ((*branch)->inputs != inputs || (*branch)->columns != columns)
+                return {};
+            for (int64_t i = 0; i < inputs; ++i)
+                for (int64_t c = 0; c < columns; ++c)
+                    added[size_t(turned ? c * inputs + i : i * columns + c)]
+                        += (branch == &ofFloat ? 1 : -1) * (*branch)->values[size_t(i * columns + c)];
+        }
+        return std::ranges::all_of(added, [](double v) { return v == 0; }) ? std::vector<double>() : added;
     }
 
     static ChannelMap mapOf(const std::vector<ChannelStep>& steps, double bias, size_t end, size_t c)
@@ -261,6 +301,7 @@ private:
     std::vector<ChannelStep> m_ofFloat, m_ofQuant;
     OwnSteps m_own;
     std::vector<double> m_before; ///< see factorsBefore()
+    std::vector<double> m_added; ///< see addedAlone()
 };
 
 /// The pairs, and those of a weight that other products read, too.

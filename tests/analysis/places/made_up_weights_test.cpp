@@ -87,6 +87,35 @@ Prepared net(const Weights& all, bool codes)
     return m.output("y").finish();
 }
 
+/// Two products, of which the first has an adapter of low rank: in its weight, in a branch beside it, both or neither.
+Prepared adapted(bool codes, bool merged, bool branch)
+{
+    constexpr int64_t kRank = 2;
+    constexpr float kFactor = 1.5f;
+    Matrix w { kWidth, kWidth, uniform(kWidth * kWidth, 5, -0.4f, 0.4f) };
+    const Matrix out { kWidth, kWidth, uniform(kWidth * kWidth, 6, -0.4f, 0.4f) };
+    const Matrix a { kWidth, kRank, uniform(kWidth * kRank, 7, -0.3f, 0.3f) },
+        b { kRank, kWidth, uniform(kRank * kWidth, 8, -0.3f, 0.3f) };
+    for (int64_t r = 0; merged && r < kWidth; ++r)
+        for (int64_t c = 0; c < kWidth; ++c)
+            for (int64_t k = 0; k < kRank; ++k)
+                w.at(r, c) += kFactor * a.at(r, k) * b.at(k, c);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    addWeight(m, codes, "w", w);
+    addWeight(m, codes, "out", out);
+    m.node("MatMul", { "x", "w" }, { branch ? "base" : "p" });
+    if (branch) {
+        addWeight(m, false, "a", a);
+        addWeight(m, false, "b", b);
+        m.constant("factor", Tensor::scalar(kFactor));
+        m.node("MatMul", { "x", "a" }, { "xa" }).node("MatMul", { "xa", "b" }, { "xab" });
+        m.node("Mul", { "xab", "factor" }, { "adapter" }).node("Add", { "base", "adapter" }, { "p" });
+    }
+    m.node("Sigmoid", { "p" }, { "s" }).node("MatMul", { "s", "out" }, { "y" });
+    return m.output("y").finish();
+}
+
 Comparison proved(const Prepared& f, const Prepared& q)
 {
     CompareOptions options;
@@ -170,6 +199,34 @@ private slots:
                                      [&](const FindingPlace& p) { return QString::fromStdString(p.tensor) == name; });
                          }),
                 qPrintable(rulesOf(c)));
+    }
+
+    void adapters_data()
+    {
+        QTest::addColumn<bool>("floatMerged");
+        QTest::addColumn<bool>("floatBranch");
+        QTest::addColumn<bool>("merged");
+        QTest::addColumn<bool>("branch");
+        QTest::addColumn<bool>("same");
+        QTest::newRow("a branch in both") << false << true << false << true << true;
+        QTest::newRow("a branch for what was merged") << true << false << false << true << true;
+        QTest::newRow("merged for a branch") << false << true << true << false << true;
+        QTest::newRow("counted twice") << true << false << true << true << false;
+        QTest::newRow("lost") << true << false << false << false << false;
+        QTest::newRow("a lost branch") << false << true << false << false << false;
+    }
+    /// A branch beside a weight (LoRA) is a part of it.
+    void adapters()
+    {
+        QFETCH(bool, floatMerged);
+        QFETCH(bool, floatBranch);
+        QFETCH(bool, merged);
+        QFETCH(bool, branch);
+        QFETCH(bool, same);
+        const Comparison c = proved(adapted(false, floatMerged, floatBranch), adapted(true, merged, branch));
+        const bool faultless = std::ranges::none_of(
+            c.findings, [](const Finding& f) { return f.rule == Rule::WeightsDiffer || f.rule == Rule::ModelsDiffer; });
+        QVERIFY2(c.network && faultless == same && (!same || c.network->same()), qPrintable(rulesOf(c)));
     }
 
     /// Another network of the same form is compared, and told of before all else.
