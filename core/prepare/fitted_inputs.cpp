@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace qs {
 
@@ -25,6 +26,16 @@ bool fits(const Dims& given, const Dims& taken, const std::vector<int64_t>& orde
             return false;
     }
     return true;
+}
+
+/// Some axis that the order moves has a size that is known and equal: open sizes alone do not tell an order.
+bool tells(const Dims& given, const Dims& taken, const std::vector<int64_t>& order)
+{
+    for (size_t i = 0; i < order.size(); ++i)
+        if (const Dim& from = given[size_t(order[i])];
+            order[i] != int64_t(i) && from.known() && from.value == taken[i].value)
+            return true;
+    return false;
 }
 
 std::string freeName(const GraphDraft& draft, std::string name)
@@ -156,7 +167,8 @@ std::vector<int64_t> channelOrder(const Dims& given, const Dims& taken)
     std::vector<int64_t> last = order, first = order;
     std::rotate(last.begin() + 1, last.begin() + 2, last.end());
     std::rotate(first.begin() + 1, first.end() - 1, first.end());
-    const bool toLast = fits(given, taken, last), toFirst = fits(given, taken, first);
+    const bool toLast = fits(given, taken, last) && tells(given, taken, last),
+               toFirst = fits(given, taken, first) && tells(given, taken, first);
     if (toLast == toFirst && last != first)
         return {};
     return toLast ? last : toFirst ? first : std::vector<int64_t>();
@@ -204,23 +216,60 @@ ValueId codesTaken(const Graph& graph, ValueId input)
     return input;
 }
 
+namespace {
+
+constexpr size_t kAxesOfScores = 3; ///< samples, positions, vocabulary
+constexpr int64_t kSliceByInputs = 10; ///< opset
+
+/// Scores of a vocabulary that was padded: so many columns are the other file's; 0: it is none.
+int64_t columnsOfBoth(const Dims& own, const Dims& wanted)
+{
+    if (own.size() != kAxesOfScores || wanted.size() != own.size())
+        return 0;
+    for (size_t i = 0; i + 1 < own.size(); ++i)
+        if (own[i].known() && wanted[i].known() && own[i].value != wanted[i].value)
+            return 0;
+    const Dim &more = own.back(), &fewer = wanted.back();
+    return more.known() && fewer.known() && more.value > fewer.value ? fewer.value : 0;
+}
+
+DraftNode turnBack(const FittedInput& fitted, const std::string& before)
+{
+    DraftNode node { {}, fitted.name, "Transpose", "", { before }, { fitted.name }, {} };
+    node.attributes.set("perm", fitted.order);
+    return node;
+}
+
+DraftNode firstColumns(GraphDraft& draft, const FittedInput& fitted, const std::string& before, int64_t columns)
+{
+    std::vector<std::string> inputs { before };
+    for (const auto& [tail, number] :
+        { std::pair("_from", int64_t(0)), std::pair("_to", columns), std::pair("_axis", int64_t(kAxesOfScores) - 1) }) {
+        inputs.push_back(freeName(draft, fitted.name + tail));
+        draft.setConstant(inputs.back(), Tensor::of<int64_t>({ 1 }, { number }));
+    }
+    return { {}, fitted.name, "Slice", "", inputs, { fitted.name }, {} };
+}
+
+} // namespace
+
 std::optional<FittedInput> fitOutput(GraphDraft& draft, const std::string& output, const Dims& own, const Dims& wanted)
 {
     const Graph& graph = draft.source().graph;
     FittedInput fitted { output, channelOrder(own, wanted), std::nullopt, {}, {}, {}, true };
-    if (fitted.order.empty() || draft.isCaptured(output) || draft.isInput(output) || draft.constant(output))
+    const int64_t columns = fitted.order.empty() && draft.opsets[""] >= kSliceByInputs ? columnsOfBoth(own, wanted) : 0;
+    if ((fitted.order.empty() && columns == 0) || draft.isCaptured(output) || draft.isInput(output)
+        || draft.constant(output))
         return std::nullopt;
     fitted.declared = graph.value(graph.findValue(output)).type;
     fitted.declared.dims = own;
-    const std::string before = freeName(draft, output + "_turned");
+    const std::string before = freeName(draft, output + (columns > 0 ? "_padded" : "_turned"));
     rename(draft, output, before);
     for (DraftNode& node : draft.nodes)
         std::ranges::replace(node.outputs, output, before);
     draft.types[before] = fitted.declared;
     draft.types[output] = ValueType { fitted.declared.dtype, std::nullopt, {} };
-    DraftNode node { {}, output, "Transpose", "", { before }, { output }, {} };
-    node.attributes.set("perm", fitted.order);
-    draft.nodes.push_back(std::move(node));
+    draft.nodes.push_back(columns > 0 ? firstColumns(draft, fitted, before, columns) : turnBack(fitted, before));
     fitted.added.emplace_back(output, before);
     return fitted;
 }

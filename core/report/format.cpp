@@ -198,6 +198,20 @@ std::string networkVerdict(const NetworkVerdict& v)
         + apart;
 }
 
+namespace {
+
+/// Of a vocabulary that was padded.
+std::string columnsText(const LoadedModel& quantized, const FittedInput& fitted)
+{
+    const ValueId shown = quantized.graph().findValue(fitted.name);
+    const auto dims = shown.valid() ? quantized.plan->facts().of(shown).dims : std::nullopt;
+    const std::string both = dims && !dims->empty() ? dimsText({ dims->back() }) : "?";
+    return fmt::format("{} columns, the float model's {}: the first {} are compared",
+        dimsText({ fitted.declared.dims->back() }), both, both);
+}
+
+} // namespace
+
 std::vector<std::string> fittedInputs(const LoadedModel& quantized)
 {
     std::vector<std::string> texts;
@@ -212,6 +226,8 @@ std::vector<std::string> fittedInputs(const LoadedModel& quantized)
             text += (fitted.codes ? ", and " : "") + dimsText(*fitted.declared.dims)
                 + (fitted.isOutput ? ", whose axes are turned to compare them"
                                    : ", for which the data's axes are turned");
+        else if (fitted.isOutput)
+            text += columnsText(quantized, fitted);
         texts.push_back(std::move(text));
     }
     return texts;

@@ -187,6 +187,8 @@ private slots:
     void ordersOfAxes();
     void labels_data();
     void labels();
+    void columnsOfScores_data();
+    void columnsOfScores();
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)).toStdString(); }
@@ -444,6 +446,46 @@ void InterfaceTests::ordersOfAxes()
     QVERIFY(order({ 1, 3, 20, 24 }, { 1, 24, 20, 3 }).empty()); // turned pictures, too
     QVERIFY(order({ 1, 3, 20, 20 }, { 1, kOpen, kOpen, 20 }).empty()); // fits as it is
     QVERIFY(order({ 3, 4 }, { 4, 3 }).empty());
+    QVERIFY(order({ 1, kOpen, 40 }, { 1, kOpen, 32 }).empty()); // open sizes tell no order
+}
+
+void InterfaceTests::columnsOfScores_data()
+{
+    QTest::addColumn<qint64>("wanted");
+    QTest::addColumn<bool>("cut");
+    QTest::newRow("fewer") << qint64(4) << true;
+    QTest::newRow("as many") << qint64(6) << false;
+    QTest::newRow("more") << qint64(8) << false;
+}
+
+/// Of a padded vocabulary the columns are compared that both files have; the file keeps its own.
+void InterfaceTests::columnsOfScores()
+{
+    QFETCH(const qint64, wanted);
+    QFETCH(const bool, cut);
+    const auto model = SmallModel("padded")
+                           .input("x", { 1, kOpen, 3 })
+                           .constant("w", Tensor::of<float>({ 3, 6 }, std::vector<float>(18, 0.5f)))
+                           .node("MatMul", { "x", "w" }, { "y" })
+                           .output("y")
+                           .finish()
+                           .model;
+    GraphDraft draft(model);
+    const auto fitted = fitOutput(draft, "y", toDims({ 1, kOpen, 6 }), toDims({ 1, kOpen, wanted }));
+    QCOMPARE(fitted.has_value(), cut);
+    if (!cut)
+        return;
+    QVERIFY(fitted->order.empty() && fitted->isOutput);
+    const auto made = draft.build();
+    QVERIFY(made.ok());
+    const auto plan = Plan::make(*made);
+    const auto dims = plan->facts().of(plan->graph().findValue("y")).dims;
+    QVERIFY(dims && dims->back().value == wanted);
+    GraphDraft again(*made);
+    restore(again, *fitted);
+    const auto restored = again.build();
+    QVERIFY(restored.ok());
+    QCOMPARE((*restored)->graph.nodes().size(), size_t(1));
 }
 
 QTEST_APPLESS_MAIN(InterfaceTests)
