@@ -246,6 +246,28 @@ private slots:
         QCOMPARE(bias(withTensorType(c.recipe, "w2", DType::Int16)), ours); // beside a weight that is computed anew
     }
 
+    /// Also where it stays in float here, and the file has codes of it.
+    void codesOfFloatBiases()
+    {
+        const Case c(trained());
+        Recipe recipe = c.recipe;
+        recipe.quantizeBias = false;
+        const FileCodes found = fileCodes(c.file, c.made(recipe), c.net);
+        for (const std::string name : { "b1", "b2", "b3" })
+            QVERIFY2(found.constants.contains(name), name.c_str());
+        recipe.codes = found;
+        const auto kept = readCodes(c.model, found);
+        QVERIFY(kept.ok());
+        QuantizerHelp help;
+        help.kept = std::make_shared<const KeptCodes>(*kept);
+        const auto made = quantizeDraft(c.net, recipe, c.back->ranges, help);
+        QVERIFY2(made.ok(), made.ok() ? "" : issueText(made.issue()).c_str());
+        const FileTensor& bias = *c.file.find("b2");
+        QVERIFY(made->draft.constant("b2"));
+        QCOMPARE(toFloats(*made->draft.constant("b2")), toFloats(realOf(bias.codes, bias.params, DType::Float32)));
+        QVERIFY(made->codes.kept.contains("b2"));
+    }
+
     /// What the file has of "r1_b" is no tensor that the quantizer made of "r1".
     void floatBiasesNamedAfterOthers()
     {

@@ -61,7 +61,8 @@ void keepFloatBiases(FloatModel& model)
         return;
     for (const auto& [name, kept] : *model.kept) {
         const Tensor* constant = model.draft.constant(name);
-        if (!constant || kept.codes.dtype() != constant->dtype())
+        const bool codes = kept.codes.dtype() == DType::Int32; // of a bias whose node has an input in float here
+        if (!constant || (!codes && kept.codes.dtype() != constant->dtype()))
             continue;
         const auto& readers = model.readersOf(name);
         const bool ours = !readers.empty() && std::ranges::all_of(readers, [&](size_t n) {
@@ -69,9 +70,13 @@ void keepFloatBiases(FloatModel& model)
         });
         if (!ours)
             continue;
-        if (const Tensor values = keptCodes(model, name, *constant, { constant->dtype(), {}, {}, {}, 0 });
-            values.valid())
-            model.draft.setConstant(name, values);
+        const Tensor values = codes ? valuesOfBias(kept, *constant)
+                                    : keptCodes(model, name, *constant, { constant->dtype(), {}, {}, {}, 0 });
+        if (!values.valid())
+            continue;
+        model.codes.anew.erase(name);
+        model.codes.kept.insert(name);
+        model.draft.setConstant(name, values);
     }
 }
 

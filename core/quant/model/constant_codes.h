@@ -18,7 +18,7 @@ Tensor keptBias(FloatModel& model, const std::string& name, const std::string& w
 /// Codes of a weight or constant operand: those of the file where they hold, else as weightCodes().
 Tensor constantCodes(FloatModel& model, const std::string& name, const Tensor& constant, const QuantParams& params);
 
-/// Biases that the file leaves in float get its values, where all that reads them has a weight with the file's codes.
+/// Biases that stay in float get the file's values, where all that reads them has a weight with the file's codes.
 /// The nodes are quantized already, and biases that have codes are no constants any more.
 void keepFloatBiases(FloatModel& model);
 

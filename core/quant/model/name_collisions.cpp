@@ -46,11 +46,14 @@ std::set<std::string> madeOfOthers(const GraphDraft& before, const GraphDraft& a
 }
 
 /// A float bias that was to get these values, not a tensor of the quantizer's own.
-bool wasAskedFor(const KeptCodes* kept, const std::string& name, const Tensor& is)
+bool wasAskedFor(const KeptCodes* kept, const std::string& name, const Tensor& was, const Tensor& is)
 {
     const auto entry = kept ? kept->find(name) : KeptCodes::const_iterator();
-    return kept && entry != kept->end() && entry->second.codes.dtype() == is.dtype()
-        && std::ranges::equal(entry->second.codes.bytes(), is.bytes());
+    if (!kept || entry == kept->end())
+        return false;
+    const Tensor codes = valuesOfBias(entry->second, was);
+    const Tensor& asked = codes.valid() ? codes : entry->second.codes;
+    return asked.dtype() == is.dtype() && std::ranges::equal(asked.bytes(), is.bytes());
 }
 
 } // namespace
@@ -67,7 +70,8 @@ std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& 
         if (!given.contains(name))
             continue;
         const Tensor *was = before.constant(name), *is = after.constant(name);
-        const bool replaced = was && is && was->bytes().data() != is->bytes().data() && !wasAskedFor(kept, name, *is);
+        const bool replaced
+            = was && is && was->bytes().data() != is->bytes().data() && !wasAskedFor(kept, name, *was, *is);
         const bool hidden = !was && is && before.isInput(name);
         if (count > 1 || hidden || others.contains(name) || (replaced && isLonger(name, given)))
             taken.push_back(name);

@@ -98,14 +98,29 @@ Tensor codesThatHold(const KeptTensor& kept, const Tensor& constant, const Quant
     return {};
 }
 
+QuantParams biasParams(const std::vector<float>& scale)
+{
+    QuantParams params { DType::Int32, scale, std::vector<int32_t>(scale.size(), 0), std::nullopt, 0 };
+    if (scale.size() > 1)
+        params.axis = 0;
+    return params;
+}
+
+Tensor valuesOfBias(const KeptTensor& kept, const Tensor& constant)
+{
+    const bool fits = kept.scale.size() == 1 || kept.scale.size() == size_t(constant.count());
+    if (!fits || kept.codes.dtype() != DType::Int32 || kept.codes.shape() != constant.shape()
+        || codesKey(constant, biasParams(kept.scale), kept.codes) != kept.key)
+        return {};
+    return realOf(kept.codes, biasParams(kept.scale), constant.dtype());
+}
+
 Tensor rescaledCodes(const KeptTensor& kept, const Tensor& constant, const QuantParams& params)
 {
     if (kept.scale.empty() || params.dtype != DType::Int32 || kept.codes.dtype() != DType::Int32
         || kept.codes.shape() != constant.shape())
         return {};
-    QuantParams own { DType::Int32, kept.scale, std::vector<int32_t>(kept.scale.size(), 0), std::nullopt, 0 };
-    if (own.scale.size() > 1)
-        own.axis = 0;
+    const QuantParams own = biasParams(kept.scale);
     const std::vector<int64_t> codes = toInts(kept.codes);
     const auto fits
         = [&](const std::vector<float>& scale) { return scale.size() == 1 || scale.size() == codes.size(); };

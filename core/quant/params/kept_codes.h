@@ -34,6 +34,13 @@ Tensor codesThatHold(const KeptTensor& kept, const Tensor& constant, const Quant
 /// Invalid where they are no codes of this constant.
 Tensor rescaledCodes(const KeptTensor& kept, const Tensor& constant, const QuantParams& params);
 
+/// Of an int32 bias: one scale, or one a channel.
+QuantParams biasParams(const std::vector<float>& scale);
+
+/// The kept codes of an int32 bias as values, for a bias that stays in float. Invalid where they are none of this
+/// constant.
+Tensor valuesOfBias(const KeptTensor& kept, const Tensor& constant);
+
 /// Values of codes, in a real type: scale times (code - zero point), which rounds to the same codes.
 Tensor realOf(const Tensor& codes, const QuantParams& params, DType real);
 

@@ -7,6 +7,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace qs {
@@ -46,15 +47,30 @@ QuantParams storedParams(const FileTensor& tensor)
     return params;
 }
 
-/// What the node that dequantizes an int32 bias reads as its scale; empty where there is none, or several.
+std::vector<float> scaleIn(FileConstants& file, const Node& node, size_t slot)
+{
+    const Tensor* scale = node.hasInput(slot) ? file.find(node.inputs[slot]) : nullptr;
+    return scale && isFloat(scale->dtype()) ? toFloats(*scale) : std::vector<float>();
+}
+
+/// What the node that dequantizes an int32 bias reads as its scale, or those of the sums that it is added to; empty
+/// where there is none, or several.
 std::vector<float> biasScale(FileConstants& file, ValueId codes)
 {
+    constexpr size_t kInputScale = 1, kWeightScale = 4, kBiasCodes = 8; // of QLinearConv
     const auto& uses = file.graph().value(codes).uses;
-    if (uses.size() != 1 || uses[0].slot != 0 || !uses[0].node.valid())
+    if (uses.size() != 1 || !uses[0].node.valid())
         return {};
     const Node& node = file.graph().node(uses[0].node);
-    const Tensor* scale = isDequantizeLinear(node) && node.hasInput(1) ? file.find(node.inputs[1]) : nullptr;
-    return scale && isFloat(scale->dtype()) ? toFloats(*scale) : std::vector<float>();
+    if (isDequantizeLinear(node) && uses[0].slot == 0)
+        return scaleIn(file, node, 1);
+    if (!node.is("QLinearConv") || uses[0].slot != kBiasCodes)
+        return {};
+    const std::vector<float> input = scaleIn(file, node, kInputScale);
+    std::vector<float> scales = input.size() == 1 ? scaleIn(file, node, kWeightScale) : std::vector<float>();
+    for (float& scale : scales)
+        scale *= input.front();
+    return scales;
 }
 
 /// The product that reads these codes of a weight, through what turns them to floats; null: none, or several.
@@ -91,23 +107,44 @@ bool sameReaders(const Graph& graph, const Node& product, const GraphDraft& floa
     });
 }
 
-/// The bias beside a weight that training changed was changed with it.
-void addFloatBias(FileConstants& file, const std::string& codes, const std::string& weight,
-    const GraphDraft& floatModel, FileCodes& found)
+bool isRounded(const std::vector<float>& values, const std::vector<int64_t>& codes, const std::vector<float>& scale)
 {
-    const auto reads = [&](const DraftNode& node) { return node.inputs.size() > 1 && node.inputs[1] == weight; };
-    const auto node = std::ranges::find_if(floatModel.nodes, reads);
+    constexpr double kStep = 1; // of codes that were rounded in another order of operations
+    for (size_t i = 0; i < values.size(); ++i)
+        if (!(std::fabs(double(values[i]) / scale[scale.size() > 1 ? i : 0] - double(codes[i])) <= kStep))
+            return false;
+    return true;
+}
+
+/// One that the file has as codes of its own parameters: they are other values than rounding the float model's gives.
+void addBiasCodes(
+    FileConstants& file, const FileTensor& codes, const DraftNode& node, const GraphDraft& floatModel, FileCodes& found)
+{
+    const std::string& name = node.inputs[2];
+    const Tensor* ours = floatModel.constant(name);
+    if (!ours || codes.codesName.empty() || codes.codes.dtype() != DType::Int32 || codes.codes.shape() != ours->shape())
+        return;
+    const QuantParams params = biasParams(biasScale(file, file.graph().findValue(codes.codesName)));
+    if (const auto size = params.scale.size(); size != 1 && size != size_t(ours->count()))
+        return;
+    if (!isRounded(toFloats(*ours), toInts(codes.codes), params.scale))
+        found.constants[name] = { codes.codesName, codesKey(*ours, params, codes.codes) };
+}
+
+/// The bias beside a weight that training changed was changed with it.
+void addFloatBias(FileConstants& file, const std::string& codes, const DraftNode& node, const GraphDraft& floatModel,
+    FileCodes& found)
+{
     const ValueId id = file.graph().findValue(codes);
     const Node* product = id.valid() ? productBehind(file.graph(), id) : nullptr;
-    if (node == floatModel.nodes.end() || node->inputs.size() < 3 || !product || !product->hasInput(2)
-        || !sameReaders(file.graph(), *product, floatModel, *node))
+    if (!product || !product->hasInput(2) || !sameReaders(file.graph(), *product, floatModel, node))
         return;
-    const Tensor* ours = floatModel.constant(node->inputs[2]);
+    const Tensor* ours = floatModel.constant(node.inputs[2]);
     const Tensor* theirs = isStored(file.graph(), product->inputs[2]) ? file.find(product->inputs[2]) : nullptr;
     if (!ours || !theirs || theirs->dtype() != ours->dtype() || theirs->shape() != ours->shape()
         || toFloats(*theirs) == toFloats(*ours))
         return;
-    found.constants[node->inputs[2]]
+    found.constants[node.inputs[2]]
         = { file.graph().value(product->inputs[2]).name, codesKey(*ours, { ours->dtype(), {}, {}, {}, 0 }, *theirs) };
 }
 
@@ -126,7 +163,15 @@ FileCodes fileCodes(const QuantizedFile& file, const QuantizedFile& made, const 
         if (!codes.valid())
             continue;
         found.constants[name] = { theirs.codesName, codesKey(*constant, storedParams(ours), codes) };
-        addFloatBias(constants, theirs.codesName, name, floatModel, found);
+        for (const DraftNode& node : floatModel.nodes) {
+            const bool reads = node.inputs.size() > 2 && node.inputs[1] == name && !node.inputs[2].empty();
+            const FileTensor* bias = reads ? file.find(node.inputs[2]) : nullptr;
+            const FileTensor* madeBias = bias ? made.find(node.inputs[2]) : nullptr;
+            if (reads && !bias)
+                addFloatBias(constants, theirs.codesName, node, floatModel, found);
+            else if (bias && !(madeBias && sameParameters(bias->params, madeBias->params)))
+                addBiasCodes(constants, *bias, node, floatModel, found);
+        }
     }
     if (!found.constants.empty())
         found.file = file.model->path;
