@@ -35,7 +35,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
 
 ComparePair withEqualized(ComparePair pair, const std::vector<WeightRow>& weights)
 {
-    EqualizedLayers layers = equalizedLayers(pair.floatPlan->graph(), weights);
+    EqualizedLayers layers = equalizedLayers(pair, weights);
     layers.values.merge(smoothedValues(pair));
     pair.equalized
         = layers.values.empty() ? nullptr : std::make_shared<const EqualizedValues>(std::move(layers.values));

@@ -157,7 +157,8 @@ bool keepsFactors(const Node& node)
     return std::ranges::find(kTypes, node.opType) != kTypes.end() && node.hasInput(0) && node.hasOutput(0);
 }
 
-/// Goes through the float model's layers in order with the factors that their channels have.
+/// Goes through the float model's layers in order with the factors that their channels have. What biases are does not
+/// matter: one without its channels' factors is wrong by itself.
 class Equalization {
 public:
     Equalization(const Graph& graph, const std::vector<LayerConstant>& constants)
@@ -208,7 +209,7 @@ private:
             return;
         }
         const auto bias = m_biases.find(id);
-        const bool adds = node.opType == "Add" && bias != m_biases.end();
+        const bool adds = (node.opType == "Add" || node.opType == "BatchNormalization") && bias != m_biases.end();
         for (const ValueId in : node.inputs) {
             if (!in.valid() || !m_scales[in.index()])
                 continue;
@@ -218,8 +219,6 @@ private:
                 setScale(out, scale, node.opType == "Flatten");
             else
                 m_bad.insert(scale.source);
-            if (adds)
-                holdBias(id, scale);
         }
     }
 
@@ -244,9 +243,6 @@ private:
         }
         const bool ones = std::ranges::all_of(
             scale.factors, [&](const double& f) { return isOne(f, scale.errors[size_t(&f - scale.factors.data())]); });
-        if (ones)
-            std::ranges::fill(scale.factors, 1);
-        holdBias(id, scale);
         if (!ones)
             setScale(node.outputs[0], scale);
     }
@@ -280,21 +276,6 @@ private:
         for (double& f : scale.factors)
             f *= common;
         return true;
-    }
-
-    void holdBias(NodeId id, const Scale& scale)
-    {
-        const auto found = m_biases.find(id);
-        if (found == m_biases.end())
-            return;
-        const LayerConstant& bias = *found->second;
-        for (size_t i = 0; i < scale.factors.size(); ++i) {
-            const bool known = bias.factors && bias.factors->out.size() == scale.factors.size();
-            const double ratio = known ? bias.factors->out[i] / scale.factors[i] : 1 / scale.factors[i];
-            const double error = scale.errors[i] + (known ? bias.factors->outError[i] : 0);
-            if (!isOne(ratio, error))
-                m_bad.insert(scale.source);
-        }
     }
 
     void setScale(ValueId value, const Scale& scale, bool flattened = false)

@@ -21,6 +21,8 @@ namespace {
 /// A constant counts as the file has it where the stored one is so much nearer to that: what its steps are in the other
 /// file could not be seen.
 constexpr double kNearer = 0.5;
+constexpr double kRoundings = 2; ///< as far as rounding moves a weight, and some more
+constexpr size_t kMostRounds = 8; ///< of fitting factors
 constexpr size_t kWeight = 1, kBias = 2; ///< slots of a product
 
 /// y = x * factor + shift of one channel.
@@ -39,6 +41,29 @@ double squaredDistance(std::span<const float> x, std::span<const float> y)
     for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
         sum += (double(x[i]) - y[i]) * (double(x[i]) - y[i]);
     return sum;
+}
+
+/// The weight with the factors of channels that bring it nearest to what is stored.
+std::vector<float> timesFactors(
+    const Node& product, const Shape& shape, std::vector<float> w, const std::vector<float>& stored)
+{
+    std::vector<size_t> outs, ins;
+    for (size_t i = 0; i < w.size(); ++i) {
+        outs.push_back(weightChannel(product, shape, i));
+        ins.push_back(weightInput(product, shape, i));
+    }
+    for (size_t round = 0; round < 2 * kMostRounds; ++round) {
+        const std::vector<size_t>& channels = round % 2 == 0 ? outs : ins;
+        std::vector<double> xx(1 + std::ranges::max(channels)), xy(xx.size());
+        for (size_t i = 0; i < w.size(); ++i) {
+            xx[channels[i]] += double(w[i]) * w[i];
+            xy[channels[i]] += double(w[i]) * stored[i];
+        }
+        for (size_t i = 0; i < w.size(); ++i)
+            if (const size_t c = channels[i]; xx[c] > 0)
+                w[i] = float(w[i] * xy[c] / xx[c]);
+    }
+    return w;
 }
 
 /// What folding makes of the constants of one product.
@@ -155,6 +180,28 @@ public:
         const Tensor& own = *m_float.constant(pair.floatValue);
         const auto far = squaredDistances(pair, own, folded);
         return !far || far->first >= kNearer * kNearer * far->second;
+    }
+
+    /// What is stored is neither this nor the float file's constant, rounded, but this with a factor for each output
+    /// and each input channel: layers were equalized after folding. The float file's would have other such factors, but
+    /// what is behind the product is nowhere else in the other file.
+    bool isEqualized(const Tensor& folded) const
+    {
+        const Quantizer& q = m_view.quantizers()[m_weight.quantizer];
+        const Tensor& own = *m_float.constant(m_weight.floatValue);
+        if (m_own.ofFloat == 0 || m_own.ofQuant > 0 || !m_before.empty() || own.rank() < 2
+            || !isInteger(q.params.dtype))
+            return false;
+        const std::vector<float> stored = storedInOrder();
+        if (stored.size() != size_t(own.count()))
+            return false;
+        double rounding = 0; // as much as it makes of so many elements
+        for (const float step : stepsInOrder(q))
+            rounding += double(step) * step / 12;
+        rounding *= kRoundings;
+        const std::vector<float> w = toFloats(folded);
+        return squaredDistance(toFloats(own), stored) > rounding && squaredDistance(w, stored) > rounding
+            && squaredDistance(timesFactors(m_node, own.shape(), w, stored), stored) <= rounding;
     }
 
     /// What the quantized file multiplies inputs by counts where the stored weight takes it away again.
@@ -357,8 +404,10 @@ FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Pl
             continue;
         if (factors == Factors::Fitted)
             product.fitFactors();
+        bool equalized = false;
         if (auto folded = product.weight()) {
-            if (!product.isStored(weight, *folded))
+            equalized = product.isEqualized(*folded);
+            if (!equalized && !product.isStored(weight, *folded))
                 continue;
             m_changed.emplace(std::pair(weight.floatNode, kWeight), std::move(*folded));
         }
@@ -371,8 +420,8 @@ FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Pl
         };
         for (const WeightPair& pair : alignment.weights)
             if (product.owns(pair))
-                if (auto folded = product.bias(pair.quantNode);
-                    folded && product.isStored(pair, *folded) && fits(pair.floatNode, slotOf(pair), *folded))
+                if (auto folded = product.bias(pair.quantNode); folded && (equalized || product.isStored(pair, *folded))
+                    && fits(pair.floatNode, slotOf(pair), *folded))
                     m_changed.emplace(std::pair(pair.floatNode, slotOf(pair)), std::move(*folded));
         if (auto folded = product.bias(weight.quantNode); // which may be stored as it is
             folded && fits(weight.floatNode, kBias, *folded))

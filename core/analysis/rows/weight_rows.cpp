@@ -20,6 +20,8 @@
 #include <algorithm>
 #include <bitset>
 #include <cmath>
+#include <optional>
+#include <set>
 
 namespace qs {
 
@@ -266,17 +268,40 @@ void findStrangers(const ComparePair& pair, const FoldedConstants& folded, std::
     }
 }
 
+/// Normalizations of the float file that the other one has in the weights of the layers before them.
+std::set<NodeId> takenIn(const ComparePair& pair)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    std::optional<FoldedConstants> folded; // where there is one at all
+    std::set<NodeId> found;
+    for (size_t n = 0; n < graph.nodes().size(); ++n) {
+        const Node& node = graph.nodes()[n];
+        const NodeId layer
+            = node.is("BatchNormalization") && node.hasInput(0) ? graph.value(node.inputs[0]).producer : NodeId();
+        if (!layer.valid() || graph.value(node.inputs[0]).uses.size() != 1)
+            continue;
+        if (!folded)
+            folded.emplace(pair, FoldedConstants::Factors::Fitted);
+        if (folded->at(layer, 1))
+            found.insert(NodeId(n));
+    }
+    return found;
+}
+
 } // namespace
 
-EqualizedLayers equalizedLayers(const Graph& graph, const std::vector<WeightRow>& rows)
+EqualizedLayers equalizedLayers(const ComparePair& pair, const std::vector<WeightRow>& rows)
 {
     if (std::ranges::none_of(rows, [](const WeightRow& row) { return !row.bias && row.factors; }))
         return {};
+    const Graph& graph = pair.floatPlan->graph();
     std::vector<LayerConstant> constants;
     for (const WeightRow& row : rows)
         if (row.floatNode.valid() && row.floatValue.valid())
             constants.push_back(
                 { row.floatNode, row.floatValue, row.bias, row.factors ? &*row.factors : nullptr, isOtherWeight(row) });
+    for (const NodeId node : takenIn(pair)) // what it adds is a bias of the layer before it
+        constants.push_back({ node, graph.node(node).inputs[0], true, nullptr, false });
     return equalizedLayers(graph, constants);
 }
 
@@ -295,9 +320,11 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     if (cancel.cancelled())
         return rows;
     findStrangers(pair, folded, rows);
-    const EqualizedLayers layers = equalizedLayers(pair.floatPlan->graph(), rows);
+    const EqualizedLayers layers = equalizedLayers(pair, rows);
     for (WeightRow& row : rows)
-        row.equalized = row.factors && layers.nodes.contains(row.floatNode);
+        row.equalized = row.factors && row.floatNode.valid()
+            && (row.bias ? layers.values.contains(pair.floatPlan->graph().node(row.floatNode).outputs[0])
+                         : layers.nodes.contains(row.floatNode));
     for (const BodyPair& body : bodyPairs(pair)) {
         const FoldedConstants own(body.pair.floatPlan);
         for (const WeightPair& wp : body.pair.alignment->weights) {

@@ -16,6 +16,6 @@ std::vector<WeightRow> compareWeights(
     const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory = nullptr);
 
 /// What is equalized across layers, told from these rows; those of bodies count for nothing.
-EqualizedLayers equalizedLayers(const Graph& graph, const std::vector<WeightRow>& rows);
+EqualizedLayers equalizedLayers(const ComparePair& pair, const std::vector<WeightRow>& rows);
 
 } // namespace qs

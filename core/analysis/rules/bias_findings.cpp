@@ -488,6 +488,7 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
 {
     if (isChangedByRecipe(pair) || (c.network && c.network->rearranged))
         return;
+    findBiasesWithoutFactors(pair, c, found);
     std::map<size_t, BiasFault> faults; // by row
     for (size_t i = 0; i < c.weights.size(); ++i)
         if (const WeightRow& row = c.weights[i]; row.bias && !row.params.scale.empty())

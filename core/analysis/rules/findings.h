@@ -78,6 +78,8 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
 void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Cause of a finding about an activation whose scale the biases behind it contradict.
 inline constexpr std::string_view kMovedScale = "moved_scale";
+/// Biases beside equalized weights that have not their factors; what is told of these layers then says so.
+void findBiasesWithoutFactors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// After findSharedBiases() and what is told of ranges, which biases may tell more of.
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSaturatingAccumulation(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

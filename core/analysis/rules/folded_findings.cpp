@@ -63,6 +63,8 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
         "Let each range end where values below count for nothing in Softmax." },
     { Rule::WrongBiasScale, "wrong", "{0} biases are wrong", "" },
     { Rule::WrongBiasScale, "other", "{0} biases have other values", "" },
+    { Rule::WrongBiasScale, "without_factors", "{0} biases lack the factors of their weights",
+        "Multiply each element of these biases by the factor of its channel, or quantize the float model anew." },
     { Rule::WrongBiasScale, "cut", "{0} biases are clipped", "" },
     { Rule::WrongBiasScale, "shared", "{0} biases are stored in another node's scale", "" },
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },
