@@ -37,6 +37,19 @@ std::string rangeOption(const Remedy& remedy)
     return "--tensor-range " + shellQuoted(fmt::format("{}={}:{}", remedy.tensor, remedy.low, remedy.high));
 }
 
+/// Beside what else it changes.
+bool givesRange(const Remedy& remedy)
+{
+    return (remedy.kind == RemedyKind::AsymmetricActivations || remedy.kind == RemedyKind::ExcludeNode)
+        && remedy.low < remedy.high;
+}
+
+Recipe withNodeInFloat(Recipe recipe, const Remedy& remedy)
+{
+    recipe = withExclusion(std::move(recipe), remedy.node, true);
+    return givesRange(remedy) ? withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high) : recipe;
+}
+
 /// Ends of a range that the recipe itself gives are not clamped by the quantizer.
 Recipe withActivations(Recipe recipe, const Remedy& remedy)
 {
@@ -168,7 +181,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::ReduceRange:
         return withReducedWeights(std::move(recipe), floatModel);
     case RemedyKind::ExcludeNode:
-        return withExclusion(std::move(recipe), remedy.node, true);
+        return withNodeInFloat(std::move(recipe), remedy);
     case RemedyKind::KeepExtremeConstants:
         recipe.keepExtremeConstants = true;
         break;
@@ -237,8 +250,8 @@ std::vector<std::string> remedyOptionList(std::span<const Remedy> remedies, cons
         if (optionOf(remedy).empty())
             return {}; // a part of them would do something else
         std::vector<std::string> own { optionOf(remedy) };
-        if (remedy.kind == RemedyKind::AsymmetricActivations && remedy.low < remedy.high)
-            own.push_back(rangeOption(remedy)); // the one that a file has is symmetric, too
+        if (givesRange(remedy)) // the one that a file has is symmetric, too, or that of a join
+            own.push_back(rangeOption(remedy));
         for (std::string& option : own)
             if (std::ranges::find(options, option) == options.end())
                 options.push_back(std::move(option));

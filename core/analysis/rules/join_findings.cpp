@@ -70,7 +70,9 @@ Finding joinFinding(const Comparison& c, const Node& join, const Branch& small, 
         { "largest_branch", std::nullopt, c.activations[large.row].name, {} } };
     f.rank = std::pow(10.0, -small.sqnrDb / 10);
     f.remedy = ruleRemedy(f.rule, join.name);
-    f.change = { RemedyKind::ExcludeNode, join.name, row.name, 0, 0, 0 };
+    // In a file's recipe the branch has the range of the join, which would stay.
+    f.change = { RemedyKind::ExcludeNode, join.name, row.name, std::min(row.floatRange->first, 0.0),
+        std::max(row.floatRange->second, 0.0), 0 };
     return f;
 }
 

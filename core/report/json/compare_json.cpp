@@ -198,7 +198,7 @@ Json change(const Remedy& r, bool measured)
     if (r.kind == RemedyKind::None)
         return nullptr;
     Json json = { { "kind", std::string(remedyKindName(r.kind)) }, { "node", r.node }, { "tensor", r.tensor } };
-    if (r.kind == RemedyKind::SetRange)
+    if (r.kind == RemedyKind::SetRange || (r.kind == RemedyKind::ExcludeNode && r.low < r.high))
         json["range"] = { jsonNumber(r.low), jsonNumber(r.high) };
     if (r.kind == RemedyKind::PerChannel || r.kind == RemedyKind::EightBitWeight)
         json["axis"] = r.axis;

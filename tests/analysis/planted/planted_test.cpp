@@ -102,6 +102,11 @@ private slots:
         const std::vector<Remedy> remedies { { RemedyKind::ExcludeNode, "/a b", {}, 0, 0, 0 },
             { RemedyKind::PerChannel, {}, "w", 0, 0, 0 }, { RemedyKind::PerChannel, {}, "v", 0, 0, 1 }, {} };
         QCOMPARE(remedyOptions(remedies), std::string("--exclude '/a b' --per-channel"));
+        const Remedy join { RemedyKind::ExcludeNode, "cat", "s", 0, 1, 0 }; // whose branch had its range
+        QCOMPARE(remedyOptions(std::span(&join, 1)), std::string("--exclude 'cat' --tensor-range 's=0:1'"));
+        const Recipe apart = withRemedy({}, join, GraphDraft(std::make_shared<const Model>()));
+        QCOMPARE(apart.exclude, std::vector<std::string> { "cat" });
+        QVERIFY(apart.tensors.contains("s") && apart.tensors.at("s").parts.front().highest == 1.0);
         QVERIFY(remedyOptions({}).empty());
     }
     void enoughFaults() { QVERIFY(plantedFaults().size() >= 40); }
