@@ -2,6 +2,7 @@
 #include "core/report/remedy_text.h"
 
 #include "core/project/snapshot/quantized_example.h"
+#include "core/quant/read_back/quantized_file.h"
 #include "core/report/format.h"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <string_view>
 
 namespace qs::text {
@@ -150,6 +153,62 @@ bool widensCodes(const LoadedModel& quantized, std::span<const Remedy> changes)
     return !std::ranges::all_of(changes, keeps) && std::ranges::any_of(quantized.quant->quantizers(), fewer);
 }
 
+/// Layers that were equalized hold together: quantized as the float model has it, one of them does not fit the others.
+bool breaksLayers(const Comparison& c, std::span<const Remedy> changes)
+{
+    const auto keeps = [](const Remedy& r) {
+        return r.kind == RemedyKind::SetRange || r.kind == RemedyKind::KeepExtremeConstants
+            || r.kind == RemedyKind::KeepActivations;
+    };
+    return std::ranges::any_of(c.weights, &WeightRow::equalized) && !std::ranges::all_of(changes, keeps);
+}
+
+/// Most activations that are quantized have names that the float file does not have: the recipe is read by pairs, as
+/// far as these go without data.
+bool isReadByPairs(const Snapshot& s)
+{
+    size_t activations = 0, foreign = 0;
+    for (const auto& [name, tensor] : QuantizedFile::read(s.quantModel->model, {}).tensors)
+        if (!tensor.constant) {
+            ++activations;
+            foreign += !s.floatModel->graph().findValue(name).valid();
+        }
+    return 2 * foreign > activations;
+}
+
+/// The recipe that the command reads makes the file's quantizers again, but for few; planned without data.
+bool makesQuantizers(const Snapshot& s)
+{
+    constexpr size_t kFew = 10; // one of so many
+    const auto back = readExample(s.floatModel->model, s.quantModel->model);
+    if (!back.ok() || !back->possible || (!back->differences && !back->otherQuantizers))
+        return false;
+    const size_t others = back->otherQuantizers ? *back->otherQuantizers : *back->differences;
+    return kFew * others <= s.quantModel->quant->quantizers().size();
+}
+
+/// The same, found once for the models that were asked of last: each finding has a command.
+bool recipeMakes(const Snapshot& s)
+{
+    static std::mutex mutex;
+    static std::weak_ptr<const Model> floatModel, quantModel;
+    static bool makes = false;
+    const std::scoped_lock lock(mutex);
+    if (floatModel.lock() != s.floatModel->model || quantModel.lock() != s.quantModel->model) {
+        makes = !isReadByPairs(s) || makesQuantizers(s);
+        floatModel = s.floatModel->model;
+        quantModel = s.quantModel->model;
+    }
+    return makes;
+}
+
+/// Its recipe, changed so, would make another file than this one with the change.
+bool isMendedItself(const Snapshot& s, std::span<const Remedy> changes)
+{
+    return !recipesKeepBlocks(*s.quantModel) || widensCodes(*s.quantModel, changes)
+        || breaksLayers(*s.comparison, changes) || !recipeMakes(s);
+}
+
 } // namespace
 
 std::string remedyOptionsOf(const Finding& f, std::span<const Remedy> changes)
@@ -169,8 +228,7 @@ Words remedyCommand(const Snapshot& s, const Finding& f, std::span<const Remedy>
     const std::vector<Remedy> own = changesOf(f); // what was measured is its own
     const std::span<const Remedy> made = f.measuredGainDb ? own : changes;
     const bool options = !remedyOptionsOf(f, made).empty();
-    if (options && !f.measuredGainDb && !wasMadeByRecipe(s)
-        && (!recipesKeepBlocks(*s.quantModel) || widensCodes(*s.quantModel, made))) // made in the file itself
+    if (options && !f.measuredGainDb && !wasMadeByRecipe(s) && isMendedItself(s, made))
         return isFirst(f, s.comparison->findings) && !s.comparison->trials ? compareCommand(s, f) : Words {};
     if (options)
         return quantizeCommand(s, made);

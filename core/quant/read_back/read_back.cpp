@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace qs {
@@ -431,6 +432,32 @@ void tellCodes(const Recipe& recipe, std::vector<std::string>& sentences)
               "file");
 }
 
+/// How many nodes compute on codes in themselves, by operator.
+std::map<std::string, size_t> nodesOnCodes(const Graph& graph)
+{
+    std::map<std::string, size_t> found;
+    for (const Node& node : graph.nodes())
+        found[node.opType] += !isQuantizeLinear(node) && !isDequantizeLinear(node) && qlinearSignature(node);
+    return found;
+}
+
+/// Of a file in the QOperator form: what has no such node where the recipe makes it.
+void tellLeftInFloat(const QuantizedFile& file, const Trial& best, std::vector<std::string>& sentences)
+{
+    if (best.recipe.format != RecipeFormat::QOperator || !best.made)
+        return;
+    const auto made = nodesOnCodes(best.made->graph);
+    std::string left;
+    for (const auto& [type, count] : nodesOnCodes(file.model->graph)) {
+        const auto at = made.find(type);
+        if (const size_t ours = at == made.end() ? 0 : at->second; ours < count)
+            left += (left.empty() ? "" : ", ") + std::to_string(count - ours) + " of " + std::to_string(count) + " "
+                + type;
+    }
+    if (!left.empty())
+        sentences.push_back("how to make " + left + " of the float model: they are left in float here");
+}
+
 /// What the file has and no recipe can say.
 void tellQuantizers(const QuantizedFile& file, const Recipe& recipe, const QuantizerDifferences& others,
     std::vector<std::string>& sentences)
@@ -503,6 +530,7 @@ Result<ReadBack> readBack(
             tellDifferences(file, best, back.undetermined);
             tellOpsets(file, best, back.undetermined);
         }
+        tellLeftInFloat(file, best, back.undetermined);
         back.possible = best.made != nullptr;
         if (best.made && best.recipe.format == RecipeFormat::Qdq) {
             const QuantizerDifferences others = quantizersOf(file, best);
