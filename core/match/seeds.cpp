@@ -2,6 +2,7 @@
 #include "core/match/seeds.h"
 
 #include "core/match/graph/names.h"
+#include "core/match/graph/product_role.h"
 
 #include <algorithm>
 #include <map>
@@ -136,7 +137,8 @@ void seedNumbers(const GraphPair& g, Correspondence& found)
     EqualRoots equal(g);
     for (const ValueId f : g.f.activations())
         if (!found.values.contains(f))
-            if (const auto& roots = *equal.of(f); roots.size() == 1 && equal.isOfOneFloat(roots[0]))
+            if (const auto& roots = *equal.of(f);
+                roots.size() == 1 && equal.isOfOneFloat(roots[0]) && !areCrossed(g.f, f, g.q, roots[0]))
                 found.values[f] = { roots[0], MatchMethod::Numeric, 1 };
 }
 
@@ -199,7 +201,8 @@ bool pairEquals(const GraphPair& g, Correspondence& found)
         std::ranges::copy_if(*roots, std::back_inserter(free), [&](ValueId root) { return !used.contains(root); });
         const auto& ours = free.empty() ? *roots : free;
         for (size_t i = 0; i < floats.size(); ++i)
-            found.set(floats[i], { ours[std::min(i, ours.size() - 1)], MatchMethod::Numeric, 1 });
+            if (const ValueId root = ours[std::min(i, ours.size() - 1)]; !areCrossed(g.f, floats[i], g.q, root))
+                found.set(floats[i], { root, MatchMethod::Numeric, 1 });
     }
     return !left.empty();
 }

@@ -4,6 +4,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/match/graph/folded_steps.h"
 #include "core/match/graph/part_of_step.h"
+#include "core/match/graph/product_role.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -96,31 +97,14 @@ bool setAlike(const Node& a, const Node& b)
         && a.attributes.integer("group", 1) == b.attributes.integer("group", 1);
 }
 
-/// The biases of two products are one.
-bool addAlike(const CanonicalGraph& f, NodeId product, const CanonicalGraph& q, NodeId other)
-{
-    constexpr double kMost = 0.1; // relatively: what rounding a bias explains
-    const ValueId ofFloat = ownBias(f.plan(), product), ofQuant = ownBias(q.plan(), other);
-    const Tensor *a = ofFloat.valid() ? f.plan().constant(ofFloat) : nullptr,
-                 *b = ofQuant.valid() ? q.plan().constant(ofQuant) : nullptr;
-    if (!a || !b || !isFloat(a->dtype()) || !isFloat(b->dtype()) || a->count() != b->count())
-        return false;
-    const auto x = toDoubles(*a), y = toDoubles(*b);
-    double noise = 0, signal = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-        noise += (x[i] - y[i]) * (x[i] - y[i]);
-        signal += x[i] * x[i];
-    }
-    return noise <= kMost * kMost * signal;
-}
-
 /// What speaks for a pair of convolutions beside their weights: both together outvote these, neither does alone.
 double besideWeights(const CanonicalGraph& f, NodeId a, const CanonicalGraph& q, NodeId b)
 {
     constexpr double kEach = 0.75; // of a cosine that is 1
     if (f.opClass(a) != "Conv")
         return 0;
-    return (setAlike(f.graph().node(a), q.graph().node(b)) ? kEach : 0) + (addAlike(f, a, q, b) ? kEach : 0);
+    return (setAlike(f.graph().node(a), q.graph().node(b)) ? kEach : 0)
+        + (areOneBias(f, ownBias(f.plan(), a), q, ownBias(q.plan(), b)) ? kEach : 0);
 }
 
 /// Its first one; invalid where it has none.
@@ -147,6 +131,23 @@ bool isLater(const GraphPair& g, const Correspondence& found, NodeId step, Value
     const auto partner = own.valid() ? found.nodes.find(own) : found.nodes.end();
     return partner != found.nodes.end() && partner->second == product && g.f.isHeavy(own)
         && g.q.graph().node(product).is("MatMul");
+}
+
+/// Of several matrix products that read one value, as of queries and keys, two have each other's weights by a fault.
+void keepByStructure(const CanonicalGraph& f, NodeId id, const CanonicalGraph& q, std::vector<NodeId>& fitting)
+{
+    if (fitting.size() < 2 || !f.isHeavy(id) || f.opClass(id) != "MatMul")
+        return;
+    std::vector<NodeId> others;
+    bool known = false;
+    for (const NodeId other : fitting) {
+        const auto one = standForEachOther(f, id, q, other);
+        known |= one.value_or(false);
+        if (!one.value_or(true))
+            others.push_back(other);
+    }
+    if (known)
+        std::erase_if(fitting, [&](NodeId other) { return std::ranges::find(others, other) != others.end(); });
 }
 
 class Walker {
@@ -290,6 +291,7 @@ private:
                         || (m_q.kind(reader) == FlowKind::Activation && !activation))
                         next.push_back(m_q.root(output(m_q, reader)));
                 }
+            keepByStructure(m_f, id, m_q, fitting);
             if (keepFitting(id, fitting)) {
                 Candidate best = choose(id, fitting, detour);
                 best.changesValues = changesValues;
