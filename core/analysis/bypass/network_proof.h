@@ -64,8 +64,11 @@ struct NetworkDistance {
 struct ChangedFunction {
     std::string text; ///< a sentence without a full stop
     std::string node, tensor; ///< of the float model
-    double effect = 0; ///< what the float model's outputs move by, relatively, with this function in its place
+    /// What an output of the float model moves by, relatively, with this function in its place: the one that is told
+    /// of where the files are apart, on its sample, if it moves there; else the one that moves most, on any.
+    double effect = 0;
     bool byConstant = false; ///< a constant is another one, no operator or attribute
+    std::string output {}; ///< which it is, where the files are apart
 };
 
 /// A weight whose codes are not all the nearest ones, though its scales fit the float model's weight, and that moves

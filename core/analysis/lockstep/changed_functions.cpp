@@ -31,6 +31,8 @@ constexpr size_t kMostMeasured = 8; ///< functions: each takes a run a sample
 constexpr double kUnmoved = 1e-6; ///< an effect that rounding has, too
 /// Times what is between the files: so much more cannot be hidden there.
 constexpr double kMadeUpFor = 3;
+/// The same where the files are apart, by several causes perhaps, which may take from each other.
+constexpr double kManyTimes = 10;
 /// Exchanged they are near, and apart by so many times more as they stand.
 constexpr double kNear = 0.3, kFarther = 3;
 
@@ -126,18 +128,28 @@ std::vector<ValueId> runnableOutputs(const Plan& plan)
     return outputs;
 }
 
+/// What a function does to outputs.
+struct Effect {
+    double most = 0; ///< of the output that moves most, on the sample where it does
+    ValueId output; ///< that one
+    std::optional<double> told {}; ///< of the output by which the files are known to be apart, on its sample
+};
+
 class EffectMeter {
 public:
-    EffectMeter(const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work)
+    /// `told`: how the files are apart; null: they are not.
+    EffectMeter(const ComparePair& pair, const std::vector<ProofSample>& samples, const NetworkDistance* told,
+        const WorkContext& work)
         : m_pair(pair)
         , m_samples(samples)
+        , m_told(told)
         , m_work(work)
         , m_outputs(runnableOutputs(*pair.floatPlan))
     {
     }
 
-    /// Of the output that moves most, on the sample where it does; nothing where it cannot be run.
-    std::optional<double> effectOf(const FunctionDifference& other)
+    /// Nothing where it cannot be run.
+    std::optional<Effect> effectOf(const FunctionDifference& other)
     {
         const auto plan = withFunction(m_pair, other);
         if (!plan.ok())
@@ -147,16 +159,23 @@ public:
             ids.push_back((*plan)->graph().findValue(m_pair.floatPlan->graph().value(id).name));
         if (!std::ranges::all_of(ids, [&](ValueId id) { return id.valid() && !(*plan)->blocked(id); }))
             return std::nullopt;
-        double most = 0;
+        Effect effect;
         for (size_t s = 0; s < m_samples.size(); ++s) {
             const auto now = runNetwork(*plan, m_pair.floatPlan, ids, m_samples[s].inputs, m_work);
             const auto* before = asItIs(s);
             if (!now.ok() || !before)
                 return std::nullopt;
-            for (size_t i = 0; i < ids.size(); ++i)
-                most = std::max(most, movedBy((*before)[i], (*now)[i], m_samples[s], m_outputs[i]));
+            for (size_t i = 0; i < ids.size(); ++i) {
+                const double moved = movedBy((*before)[i], (*now)[i], m_samples[s], m_outputs[i]);
+                if (!effect.output.valid() || moved > effect.most) {
+                    effect.most = moved;
+                    effect.output = m_outputs[i];
+                }
+                if (m_told && m_told->sample == m_samples[s].number && m_told->worstOutput.floatValue == m_outputs[i])
+                    effect.told = moved;
+            }
         }
-        return most;
+        return effect;
     }
 
 private:
@@ -174,6 +193,7 @@ private:
 
     const ComparePair& m_pair;
     const std::vector<ProofSample>& m_samples;
+    const NetworkDistance* const m_told;
     const WorkContext& m_work;
     const std::vector<ValueId> m_outputs;
     std::vector<std::vector<Tensor>> m_asItIs; ///< outputs by sample
@@ -223,6 +243,26 @@ double mostBetween(const NetworkProof& proof)
         if (*d && (*d)->same())
             return kMadeUpFor * std::max((*d)->worstOutput.distance, kSameNetwork);
     return HUGE_VAL;
+}
+
+/// How the files are apart; null where they are not, or no reals tell it.
+const NetworkDistance* apartBy(const NetworkProof& proof)
+{
+    for (const auto* d : { &proof.withFloatWeights, &proof.withStoredWeights })
+        if (!proof.same() && *d && (*d)->apart() && !(*d)->counted)
+            return &**d;
+    return nullptr;
+}
+
+ChangedFunction measuredChange(const ComparePair& pair, const FunctionDifference& other, const Effect& effect)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const Node& node = graph.node(other.floatNode);
+    ChangedFunction changed { other.text, node.name,
+        node.hasOutput(0) ? graph.value(node.outputs[0]).name : std::string(), effect.most, !other.constants.empty() };
+    if (effect.told)
+        changed.output = graph.value(effect.output).name;
+    return changed;
 }
 
 std::vector<size_t> asTheyCome(size_t count)
@@ -334,18 +374,21 @@ void measureChangedFunctions(
             others.push_back(std::move(other));
     std::erase_if(others, [](const FunctionDifference& other) { return !other.floatNode.valid(); });
     const double most = mostBetween(proof);
-    EffectMeter meter(pair, samples, work);
+    const NetworkDistance* const told = apartBy(proof);
+    const std::string output = told ? pair.floatPlan->graph().value(told->worstOutput.floatValue).name : std::string();
+    EffectMeter meter(pair, samples, told, work);
     for (size_t i = 0; i < std::min(others.size(), kMostMeasured); ++i) {
-        const auto effect = meter.effectOf(others[i]);
-        const Node& node = pair.floatPlan->graph().node(others[i].floatNode);
-        if (effect && (*effect <= kUnmoved || *effect > most))
+        auto effect = meter.effectOf(others[i]);
+        const bool more = effect && effect->told && *effect->told > kManyTimes * told->worstOutput.distance;
+        if (effect && effect->told && *effect->told > kUnmoved)
+            effect = Effect { *effect->told, told->worstOutput.floatValue, effect->told };
+        if (effect && (effect->most <= kUnmoved || effect->most > most || more))
             std::erase(proof.otherFunctions, others[i].text);
         else if (effect)
-            proof.changed.push_back({ others[i].text, node.name,
-                node.hasOutput(0) ? pair.floatPlan->graph().value(node.outputs[0]).name : std::string(), *effect,
-                !others[i].constants.empty() });
+            proof.changed.push_back(measuredChange(pair, others[i], *effect));
     }
-    std::ranges::stable_sort(proof.changed, std::greater {}, &ChangedFunction::effect);
+    std::ranges::stable_sort(proof.changed, std::greater {},
+        [&](const ChangedFunction& changed) { return std::pair(changed.output == output, changed.effect); });
 }
 
 namespace {
@@ -371,9 +414,9 @@ void findUnreached(
     for (FunctionDifference& other : attributeDifferences(pair, AttributeKind::Numbers))
         if (dependsOnData(other) && others.size() < tables + kMostMeasured)
             others.push_back(std::move(other));
-    EffectMeter meter(pair, samples, work);
+    EffectMeter meter(pair, samples, nullptr, work);
     for (const FunctionDifference& other : others)
-        if (const auto effect = meter.effectOf(other); effect && *effect <= kUnmoved)
+        if (const auto effect = meter.effectOf(other); effect && effect->most <= kUnmoved)
             proof.unreached.push_back(other.text);
 }
 

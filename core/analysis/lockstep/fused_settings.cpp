@@ -170,13 +170,17 @@ private:
         if (!x.ok() || !y.ok())
             return std::nullopt;
         double most = 0;
-        for (size_t i = 0; i < x->size(); ++i)
-            most = std::max(most,
-                relativeDistance(countedReals(m_sample, shown[i], (*x)[i]), countedReals(m_sample, shown[i], (*y)[i])));
+        ValueId output;
+        for (size_t i = 0; i < x->size() && output != m_told.worstOutput.floatValue; ++i)
+            if (const double moved = relativeDistance(countedReals(m_sample, shown[i], (*x)[i]), countedReals(m_sample, shown[i], (*y)[i]));
+                moved > most || shown[i] == m_told.worstOutput.floatValue) {
+                most = moved;
+                output = shown[i];
+            }
         const Graph& graph = m_pair.floatPlan->graph();
         const Value& value = graph.value(m_place.shown);
         return ChangedFunction { choice.text, value.producer.valid() ? graph.node(value.producer).name : std::string(),
-            value.name, most };
+            value.name, most, false, output.valid() ? graph.value(output).name : std::string() };
     }
 
     const ComparePair& m_pair;
@@ -207,7 +211,9 @@ void findFusedSetting(
     if (auto found = FusedSettings(pair, *told, *sample, bypassed->plan, work).find()) {
         proof.otherFunctions.push_back(found->text);
         proof.changed.push_back(std::move(*found));
-        std::ranges::stable_sort(proof.changed, std::greater {}, &ChangedFunction::effect);
+        const std::string& output = pair.floatPlan->graph().value(told->worstOutput.floatValue).name;
+        std::ranges::stable_sort(proof.changed, std::greater {},
+            [&](const ChangedFunction& changed) { return std::pair(changed.output == output, changed.effect); });
     }
 }
 

@@ -86,13 +86,14 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     stream.size(proof.unpaired, kLeastBytes);
     for (auto& name : proof.unpaired)
         stream.item(name);
-    stream.size(proof.changed, 4 * kLeastBytes);
+    stream.size(proof.changed, 5 * kLeastBytes);
     for (auto& c : proof.changed) {
         stream.item(c.text);
         stream.item(c.node);
         stream.item(c.tensor);
         stream.item(c.effect);
         stream.item(c.byConstant);
+        stream.item(c.output);
     }
     stream.size(proof.byOutput, 7 * kLeastBytes);
     for (auto& r : proof.byOutput) {

@@ -2,6 +2,7 @@
 #include "core/analysis/rounding/attribute_differences.h"
 
 #include "core/analysis/rounding/convolution_pads.h"
+#include "core/analysis/rounding/turned_axes.h"
 #include "core/graph/domains.h"
 #include "core/match/graph/channel_steps.h"
 #include "core/qdq/block_weights.h"
@@ -160,6 +161,8 @@ std::optional<Setting> settingOf(const Plan& plan, NodeId id, const Looked& look
         return maskValueWithout(floatOpType(node));
     if (looked.name == "scale")
         return scaleWithout(plan, id);
+    if (looked.name == "direction" && (node.is("GRU") || node.is("LSTM") || node.is("RNN")))
+        return Setting { {}, "forward", false };
     if (looked.name == "activation_type" && floatOpType(node) == "MoE")
         return Setting { {}, "relu", false };
     return std::nullopt;
@@ -299,7 +302,7 @@ private:
         return { std::vector<double>(given.numbers.size(), numberOf(missing)), {}, given.list };
     }
 
-    /// Counted from the end or not; no telling where the values have other axes.
+    /// Counted from the end or not; no telling where the values have other axes, as behind other Transposes.
     bool placesAxes(NodeId floatNode, NodeId quantNode, const Setting& a, const Setting& b) const
     {
         const auto dims = [](const Plan& plan, NodeId id) {
@@ -312,9 +315,8 @@ private:
         for (size_t i = 0; i < x->size(); ++i)
             if ((*x)[i].known() && (*y)[i].known() && (*x)[i].value != (*y)[i].value)
                 return false;
-        const auto rank = double(x->size());
-        const auto place = [&](double axis) { return axis < 0 ? axis + rank : axis; };
-        return place(a.numbers[0]) != place(b.numbers[0]);
+        const auto axes = axesBefore(m_pair, floatNode, quantNode, int64_t(b.numbers[0]), int64_t(a.numbers[0]));
+        return axes && axes->ofFloat != axes->ofQuant;
     }
 
     static bool isSame(const Looked& looked, const Setting& a, const Setting& b)
@@ -411,6 +413,16 @@ NodeId FunctionPartners::ofAny(NodeId quantNode) const
 {
     const auto it = m_any.find(quantNode);
     return it == m_any.end() ? of(quantNode) : it->second;
+}
+
+std::vector<std::string> settingsAt(const ComparePair& pair, NodeId floatNode)
+{
+    std::vector<std::string> found;
+    for (const AttributeKind kind : { AttributeKind::Numbers, AttributeKind::Shapes })
+        if (floatNode.valid())
+            for (FunctionDifference& other : attributeDifferences(pair, kind, floatNode))
+                found.push_back(std::move(other.text));
+    return found;
 }
 
 std::vector<FunctionDifference> attributeDifferences(const ComparePair& pair, AttributeKind kind, NodeId floatNode)

@@ -50,5 +50,7 @@ private:
 /// model's nodes that they stand for. `floatNode`: only of those that stand for this one; invalid: of all.
 std::vector<FunctionDifference> attributeDifferences(
     const ComparePair& pair, AttributeKind kind, NodeId floatNode = {});
+/// Sentences for those that stand for this node; none for an invalid one.
+std::vector<std::string> settingsAt(const ComparePair& pair, NodeId floatNode);
 
 } // namespace qs

@@ -28,6 +28,7 @@ constexpr double kSpoiled = 0.1; ///< error over signal, -20 dB
 constexpr double kUntestedDb = 20, kDecade = 10;
 /// Part of what is between the files that a cause makes alone.
 constexpr double kExplains = 0.3;
+constexpr double kTooMuch = 3; ///< times that: what moves more is made up for, and not the cause
 constexpr double kBesideUnpaired = 0.8; ///< confidence
 /// Weights that are further apart than the coarsest rounding explains.
 constexpr double kOtherWeight = 0.1;
@@ -108,6 +109,20 @@ std::vector<std::string> settingsAt(const ComparePair& pair, NodeId node)
     return found;
 }
 
+/// Inputs that only the float model reads, a sentence.
+std::string unreadText(const ComparePair& pair)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    std::vector<std::string> unread;
+    for (const ValueId in : f.inputs())
+        if (const ValueId own = q.findValue(f.value(in).name); !f.value(in).uses.empty()
+            && (own.valid() ? std::ranges::find(q.inputs(), own) != q.inputs().end() && q.value(own).uses.empty()
+                            : q.inputs().size() < f.inputs().size()))
+            unread.push_back(f.value(in).name);
+    return unread.empty() ? std::string()
+                          : fmt::format(" The quantized file does not read the input {}.", fmt::join(unread, ", "));
+}
+
 std::string offBy(const NetworkVerdict& verdict)
 {
     const double distance = verdict.distance.worstOutput.distance;
@@ -129,7 +144,8 @@ const ChangedFunction* causeOf(const NetworkVerdict& verdict)
     if (verdict.changed.empty())
         return nullptr;
     const ChangedFunction& first = verdict.changed.front();
-    return first.effect >= kExplains * std::min(distance, 1.0) ? &first : nullptr;
+    const bool explains = first.effect >= kExplains * std::min(distance, 1.0) && first.effect <= kTooMuch * distance;
+    return explains && (first.output.empty() || first.output == verdict.output) ? &first : nullptr;
 }
 
 /// The other functions beside the one that is told of.
@@ -174,8 +190,8 @@ std::string summaryOf(const NetworkVerdict& verdict, const PlaceText& place, con
     const ChangedFunction* const cause = causeOf(verdict);
     if (cause)
         return text
-            + fmt::format(
-                " {}: this alone moves the float model's outputs by {:.2g}.", upper(cause->text), cause->effect)
+            + fmt::format(" {}: this alone moves the float model's {} by {:.2g}.", upper(cause->text),
+                cause->output.empty() ? "outputs" : cause->output, cause->effect)
             + restOf(verdict, *cause);
     const std::string far
         = std::isfinite(place.distance) ? fmt::format("{:.2g}", place.distance) : "of which no ratio can be told";
@@ -368,7 +384,8 @@ void sayOtherFunctions(const Comparison& c, size_t before, std::vector<Finding>&
     std::ranges::copy_if(verdict.otherFunctions, std::back_inserter(rest), [&](const std::string& other) {
         return std::ranges::find(verdict.changed, other, &ChangedFunction::text) == verdict.changed.end();
     });
-    if (rest.empty())
+    const bool told = verdict.known() && !verdict.same() && !verdict.otherConstants && verdict.exchanged.empty();
+    if (rest.empty() || told) // see summaryOf()
         return;
     if (found.size() > before) {
         if (std::string& text = found.back().summary;
