@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rounding/precision_step.h"
 
+#include "core/analysis/rounding/recurrent_partners.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/analysis/rounding/smoothed_values.h"
 #include "core/qdq/qlinear_signature.h"
@@ -255,6 +256,8 @@ private:
         std::vector<std::pair<NodeId, NodeId>> nodes;
         for (const auto& [quantNode, floatNode] : partners.all())
             nodes.emplace_back(floatNode, quantNode);
+        for (const auto& both : recurrentPartners(m_pair))
+            nodes.push_back(both);
         std::ranges::sort(nodes);
         for (const auto& [floatNode, quantNode] : nodes)
             for (size_t slot = 0; slot < std::min(f.node(floatNode).inputs.size(), q.node(quantNode).inputs.size());
