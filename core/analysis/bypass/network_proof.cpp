@@ -11,6 +11,7 @@
 #include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rounding/function_differences.h"
+#include "core/analysis/rounding/leading_values.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/parallel.h"
@@ -21,7 +22,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <set>
 
 namespace qs {
 
@@ -32,24 +33,6 @@ namespace {
 constexpr double kAsFar = 0.8;
 /// A tenth of what is apart at the output is not the reason for it.
 constexpr double kLittle = 10;
-
-/// The first tells more than the second. Of two overflows the second stays.
-bool tellsMore(const NetworkDistance& a, const NetworkDistance& b)
-{
-    if (a.overflow && b.overflow)
-        return false;
-    const auto rank = [](const NetworkDistance& d) {
-        return std::tuple(d.apart() && !d.overflow, d.overflow.has_value(), d.apart(), d.hidden, d.beyond());
-    };
-    return rank(a) > rank(b);
-}
-
-/// A sample on which rounding hides everything tells nothing where another one tells something, unless more is between
-/// the files there than rounding is seen to make.
-bool tellsMoreOfSamples(const NetworkDistance& a, const NetworkDistance& b)
-{
-    return a.hiddenByRounding() != b.hiddenByRounding() ? b.hiddenByRounding() : tellsMore(a, b);
-}
 
 /// Compares two networks on one sample after the other.
 class NetworkComparer {
@@ -109,8 +92,7 @@ public:
         if (!worst.apart())
             return worst;
         worst.firstApart = apart;
-        if (apart && kLittle * apart->distance < worst.worstOutput.distance)
-            worst.mostFrom = firstBeyond(values, all, worst, worst.worstOutput.distance / 2);
+        worst.mostFrom = mostFrom(values, all, worst);
         const ValueId place = worst.firstApart.value_or(worst.worstOutput).floatValue;
         const auto namesakes = namesakesBefore(m_two, m_pair, place);
         if (const auto before = firstBeyond(namesakes, distances(namesakes, false), worst))
@@ -133,16 +115,39 @@ private:
     }
 
     /// Of what was compared last, what is apart by more than the output's tolerance, of many elements with the margin
-    /// of these, and by more than `least`.
+    /// of these, and by more than `least`. `among`: of these alone; null: of all.
     std::optional<ValueDistance> firstBeyond(const std::vector<ValueOfBoth>& values,
-        const Result<std::vector<double>>& all, const NetworkDistance& output, double least = 0) const
+        const Result<std::vector<double>>& all, const NetworkDistance& output, double least = 0,
+        const std::set<ValueId>* among = nullptr) const
     {
-        const double rounding = std::max(output.explained.value_or(output.tolerance), m_room),
-                     many = std::clamp(kProofMargin * rounding, kSameNetwork, output.tolerance);
         for (size_t i = 0; all.ok() && i < all->size(); ++i)
-            if ((*all)[i] > std::max(m_counts[i] < kFew ? output.tolerance : many, least))
+            if ((*all)[i] > std::max(mostOf(i, output), least) && (!among || among->contains(values[i].shown)))
                 return ValueDistance { values[i].shown, (*all)[i] };
         return std::nullopt;
+    }
+
+    double mostOf(size_t i, const NetworkDistance& output) const
+    {
+        const double rounding = std::max(output.explained.value_or(output.tolerance), m_room);
+        return m_counts[i] < kFew ? output.tolerance
+                                  : std::clamp(kProofMargin * rounding, kSameNetwork, output.tolerance);
+    }
+
+    /// See NetworkDistance. What is apart first is not the reason, either, where all that follows from it agrees again
+    /// before the output.
+    std::optional<ValueDistance> mostFrom(const std::vector<ValueOfBoth>& values,
+        const Result<std::vector<double>>& all, const NetworkDistance& output) const
+    {
+        if (output.firstApart && kLittle * output.firstApart->distance < output.worstOutput.distance)
+            return firstBeyond(values, all, output, output.worstOutput.distance / 2);
+        std::set<ValueId> agreeing;
+        for (size_t i = 0; all.ok() && i < all->size(); ++i)
+            if (m_sameSize[i] && (*all)[i] <= mostOf(i, output))
+                agreeing.insert(values[i].shown);
+        const auto ways = leadingTo(m_pair.floatPlan->graph(), output.worstOutput.floatValue, agreeing);
+        if (!output.firstApart || ways.contains(output.firstApart->floatValue))
+            return std::nullopt;
+        return firstBeyond(values, all, output, 0, &ways);
     }
 
     /// Of what was compared last: the first value that float16 does not hold, if nothing is apart before it.

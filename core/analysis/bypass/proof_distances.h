@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 /// How far one value of two files is apart.
@@ -59,6 +60,24 @@ inline double distanceBetween(const RealsOfBoth& both, bool output)
     for (const float v : y)
         squares += std::isfinite(v) ? double(v) * v : 0;
     return squares <= kZeroInOne * kZeroInOne * double(y.size()) ? 0 : distance;
+}
+
+/// Of two NetworkDistances the first tells more than the second. Of two overflows the second stays.
+template <class Distance> bool tellsMore(const Distance& a, const Distance& b)
+{
+    if (a.overflow && b.overflow)
+        return false;
+    const auto rank = [](const Distance& d) {
+        return std::tuple(d.apart() && !d.overflow, d.overflow.has_value(), d.apart(), d.hidden, d.beyond());
+    };
+    return rank(a) > rank(b);
+}
+
+/// A sample on which rounding hides everything tells nothing where another one tells something, unless more is between
+/// the files there than rounding is seen to make.
+template <class Distance> bool tellsMoreOfSamples(const Distance& a, const Distance& b)
+{
+    return a.hiddenByRounding() != b.hiddenByRounding() ? b.hiddenByRounding() : tellsMore(a, b);
 }
 
 /// Numbers that have none in another tensor.
