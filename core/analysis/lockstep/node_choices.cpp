@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/node_choices.h"
 
+#include "core/analysis/rounding/relative_distance.h"
 #include "core/graph/domains.h"
 #include "core/tensor/convert.h"
 
@@ -89,6 +90,92 @@ std::optional<Tensor> partsExchanged(const Tensor& t, size_t a, size_t b)
     return convertedTo(Tensor::of<float>(t.shape(), values), t.dtype());
 }
 
+/// What the float model adds to query, key and value, side by side.
+struct PackedBias {
+    std::vector<float> values;
+    std::vector<std::string> names; ///< of its constants
+};
+
+/// What is added to a result right behind; null: nothing.
+const Tensor* addedTo(const Plan& plan, ValueId value, PackedBias& bias)
+{
+    for (const Use& use : plan.graph().value(value).uses)
+        if (use.node.valid() && plan.graph().node(use.node).is("Add"))
+            for (const ValueId in : plan.graph().node(use.node).inputs)
+                if (const Tensor* t = in.valid() ? plan.constant(in) : nullptr; t && isFloat(t->dtype())) {
+                    bias.names.push_back(plan.graph().value(in).name);
+                    return t;
+                }
+    return nullptr;
+}
+
+/// The product of these nodes that has a part of a packed weight, which holds the float model's; invalid: none.
+NodeId productOf(const Plan& plan, const std::vector<NodeId>& nodes, const Tensor& packed, size_t part)
+{
+    const auto width = size_t(packed.shape().back()), columns = width / kPartNames.size();
+    const std::vector<float> all = toFloats(packed);
+    std::vector<float> wanted;
+    for (size_t i = 0; i < all.size(); ++i)
+        if (i % width / columns == part)
+            wanted.push_back(all[i]);
+    for (const NodeId id : nodes) {
+        const Node& node = plan.graph().node(id);
+        const Tensor* const w = node.is("MatMul") && node.hasInput(1) ? plan.constant(node.inputs[1]) : nullptr;
+        if (w && w->rank() == 2 && w->shape()[1] == int64_t(columns) && size_t(w->count()) == wanted.size()
+            && node.hasOutput(0) && relativeDistance(toFloats(*w), wanted) <= kSameSetting)
+            return id;
+    }
+    return {};
+}
+
+/// Of an Attention with one weight for all three, which is the float model's; nothing where it is not.
+std::optional<PackedBias> packedBias(
+    const Plan& plan, const Node& node, const Plan& floatPlan, const std::vector<NodeId>& floatNodes)
+{
+    const Tensor* const w = node.hasInput(1) ? plan.constant(node.inputs[1]) : nullptr;
+    if (!w || w->rank() != 2 || !isFloat(w->dtype()) || w->shape()[1] % int64_t(kPartNames.size()) != 0)
+        return std::nullopt;
+    const auto part = size_t(w->shape()[1]) / kPartNames.size();
+    PackedBias bias;
+    for (size_t i = 0; i < kPartNames.size(); ++i) {
+        const NodeId product = productOf(floatPlan, floatNodes, *w, i);
+        if (!product.valid())
+            return std::nullopt;
+        const Tensor* const added = addedTo(floatPlan, floatPlan.graph().node(product).outputs[0], bias);
+        std::vector<float> values = added ? toFloats(*added) : std::vector<float>(part, 0);
+        if (values.size() != part)
+            return std::nullopt;
+        bias.values.insert(bias.values.end(), values.begin(), values.end());
+    }
+    return bias;
+}
+
+/// The float model's bias for an Attention that adds another one.
+std::optional<SettingChoice> biasChoice(
+    const Plan& plan, NodeId id, const Plan& floatPlan, const std::vector<NodeId>& floatNodes)
+{
+    constexpr size_t kBias = 2;
+    const Node& node = plan.graph().node(id);
+    const bool known = node.is("Attention", kMicrosoftDomain) && !node.attributes.has("qkv_hidden_sizes");
+    const Tensor* const own = known && node.hasInput(kBias) ? plan.constant(node.inputs[kBias]) : nullptr;
+    const auto theirs = own ? packedBias(plan, node, floatPlan, floatNodes) : std::nullopt;
+    if (!theirs || theirs->names.empty() || size_t(own->count()) != theirs->values.size())
+        return std::nullopt;
+    const std::vector<float> values = toFloats(*own);
+    const bool zeros = std::ranges::all_of(values, [](float v) { return v == 0; });
+    return SettingChoice { id,
+        fmt::format("{} '{}' has the bias {}{}, in the float model {}", node.opType, node.name,
+            plan.graph().value(node.inputs[kBias]).name, zeros ? ", which holds nothing but zeros" : "",
+            fmt::join(theirs->names, ", ")),
+        [t = convertedTo(Tensor::of<float>(own->shape(), theirs->values), own->dtype())](
+            GraphDraft& draft, size_t at) -> Status {
+            std::string& name = draft.nodes[at].inputs[kBias];
+            name += "_other";
+            draft.setConstant(name, t);
+            return {};
+        } };
+}
+
 class ChoiceFinder {
 public:
     ChoiceFinder(const Plan& plan, NodeId id, const Plan& floatPlan, const std::vector<NodeId>& floatNodes)
@@ -107,6 +194,8 @@ public:
 
     std::vector<SettingChoice> find()
     {
+        if (auto bias = biasChoice(m_plan, m_id, m_float, m_floatNodes))
+            m_found.push_back(std::move(*bias));
         fromSiblings();
         inputsOfSiblings();
         embeddings();
