@@ -190,7 +190,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
         findLeftInFloat(c, found);
     else
         findNothingQuantized(pair, c, found);
-    findUnmatched(pair, found);
+    findUnmatched(pair, c, found);
     dropExchanged(c, found);
     keepOddConstants(found);
     nameSiblings(c, found);

@@ -106,7 +106,7 @@ void findLeftInFloat(const Comparison& c, std::vector<Finding>& found);
 bool isAnythingQuantized(const ComparePair& pair);
 /// The file has no codes at all.
 void findNothingQuantized(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
-void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
+void findUnmatched(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 
 /// What the proof tells, by what is known of the weights.
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c);

@@ -391,7 +391,7 @@ std::vector<ValueId> leftAlone(
 
 } // namespace
 
-void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)
+void findUnmatched(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Alignment& a = *pair.alignment;
     if (a.unmatchedFloat.empty() && a.unmatchedQuant.empty())
@@ -411,7 +411,10 @@ void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)
         return producer.valid() && f.isHeavy(producer);
     });
     Finding finding = makeFinding(Rule::Unmatched);
-    if (heavy)
+    // Shown to be one network with the float model's weights in all places: what is inside fused nodes is right, too.
+    const bool shown = c.network && c.network->known() && c.network->same() && !c.network->rearranged
+        && !c.network->storedWeights && c.network->unpaired.empty();
+    if (heavy && !shown)
         finding.severity = Severity::Warning;
     finding.title = fmt::format("{} values without a partner", ofFloat.size() + ofQuant.size());
     finding.summary
