@@ -28,12 +28,6 @@ namespace qs {
 
 namespace {
 
-/// A file with all of its own constants is at least so many times as far off as with the float model's, where these do
-/// not make up for one another.
-constexpr double kAsFar = 0.8;
-/// A tenth of what is apart at the output is not the reason for it.
-constexpr double kLittle = 10;
-
 /// Compares two networks on one sample after the other.
 class NetworkComparer {
 public:

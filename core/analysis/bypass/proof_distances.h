@@ -22,6 +22,12 @@ namespace qs {
 inline constexpr double kMarginOfFew = 2 * kProofMargin;
 inline constexpr int64_t kFew = 64;
 
+/// A file with all of its own constants is at least so many times as far off as with the float model's, where these do
+/// not make up for one another.
+inline constexpr double kAsFar = 0.8;
+/// A tenth of what is apart at the output is not the reason for it.
+inline constexpr double kLittle = 10;
+
 /// A value that is zero in one file may be so small in the other, by its root mean square.
 inline constexpr double kZeroInOne = 1e-6;
 

@@ -172,7 +172,8 @@ private:
         double most = 0;
         ValueId output;
         for (size_t i = 0; i < x->size() && output != m_told.worstOutput.floatValue; ++i)
-            if (const double moved = relativeDistance(countedReals(m_sample, shown[i], (*x)[i]), countedReals(m_sample, shown[i], (*y)[i]));
+            if (const double moved = relativeDistance(
+                    countedReals(m_sample, shown[i], (*x)[i]), countedReals(m_sample, shown[i], (*y)[i]));
                 moved > most || shown[i] == m_told.worstOutput.floatValue) {
                 most = moved;
                 output = shown[i];
