@@ -210,8 +210,9 @@ void measureAddedFactors(
     const auto with = bypassWithFactors(pair, pairs), without = bypassQuantizers(pair, pairs);
     if (!with.ok() || !without.ok())
         return;
-    std::vector<ValueId> ofWith, ofWithout;
+    std::vector<ValueId> ofWith, ofWithout, shown;
     for (const ValueOfBoth& out : comparableOutputs({ pair.floatPlan, without->plan }, pair)) {
+        shown.push_back(out.shown);
         ofWithout.push_back(out.b);
         ofWith.push_back(with->plan->graph().findValue(without->plan->graph().value(out.b).name));
         if (!ofWith.back().valid() || with->plan->blocked(ofWith.back()))
@@ -224,7 +225,7 @@ void measureAddedFactors(
         if (!x.ok() || !y.ok())
             return;
         for (size_t i = 0; i < x->size(); ++i)
-            effect = std::max(effect, movedBy((*x)[i], (*y)[i]));
+            effect = std::max(effect, movedBy((*x)[i], (*y)[i], sample, shown[i]));
     }
     if (effect <= kUnmoved)
         return;
