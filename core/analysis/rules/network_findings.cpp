@@ -109,20 +109,6 @@ std::vector<std::string> settingsAt(const ComparePair& pair, NodeId node)
     return found;
 }
 
-/// Inputs that only the float model reads, a sentence.
-std::string unreadText(const ComparePair& pair)
-{
-    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
-    std::vector<std::string> unread;
-    for (const ValueId in : f.inputs())
-        if (const ValueId own = q.findValue(f.value(in).name); !f.value(in).uses.empty()
-            && (own.valid() ? std::ranges::find(q.inputs(), own) != q.inputs().end() && q.value(own).uses.empty()
-                            : q.inputs().size() < f.inputs().size()))
-            unread.push_back(f.value(in).name);
-    return unread.empty() ? std::string()
-                          : fmt::format(" The quantized file does not read the input {}.", fmt::join(unread, ", "));
-}
-
 std::string offBy(const NetworkVerdict& verdict)
 {
     const double distance = verdict.distance.worstOutput.distance;
