@@ -97,18 +97,6 @@ std::string fusedText(const ComparePair& pair, ValueId place)
     return text + ".";
 }
 
-/// How the quantized file's nodes are set in another way than the node of the place that they stand for.
-std::vector<std::string> settingsAt(const ComparePair& pair, NodeId node)
-{
-    if (!node.valid())
-        return {};
-    std::vector<std::string> found;
-    for (const AttributeKind kind : { AttributeKind::Numbers, AttributeKind::Shapes })
-        for (FunctionDifference& other : attributeDifferences(pair, kind, node))
-            found.push_back(std::move(other.text));
-    return found;
-}
-
 std::string offBy(const NetworkVerdict& verdict)
 {
     const double distance = verdict.distance.worstOutput.distance;
