@@ -252,6 +252,7 @@ private slots:
         const Case c(trained());
         Recipe recipe = c.recipe;
         recipe.quantizeBias = false;
+        recipe.codes = {};
         const FileCodes found = fileCodes(c.file, c.made(recipe), c.net);
         for (const std::string name : { "b1", "b2", "b3" })
             QVERIFY2(found.constants.contains(name), name.c_str());

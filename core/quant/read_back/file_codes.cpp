@@ -109,7 +109,7 @@ bool sameReaders(const Graph& graph, const Node& product, const GraphDraft& floa
 
 bool isRounded(const std::vector<float>& values, const std::vector<int64_t>& codes, const std::vector<float>& scale)
 {
-    constexpr double kStep = 1; // of codes that were rounded in another order of operations
+    constexpr double kStep = 0.6; // half of one, and what another order of operations makes
     for (size_t i = 0; i < values.size(); ++i)
         if (!(std::fabs(double(values[i]) / scale[scale.size() > 1 ? i : 0] - double(codes[i])) <= kStep))
             return false;
