@@ -463,14 +463,13 @@ void InterfaceTests::columnsOfScores()
 {
     QFETCH(const qint64, wanted);
     QFETCH(const bool, cut);
-    const auto model = SmallModel("padded")
-                           .input("x", { 1, kOpen, 3 })
-                           .constant("w", Tensor::of<float>({ 3, 6 }, std::vector<float>(18, 0.5f)))
-                           .node("MatMul", { "x", "w" }, { "y" })
-                           .output("y")
-                           .finish()
-                           .model;
-    GraphDraft draft(model);
+    const Prepared padded = SmallModel("padded")
+                                .input("x", { 1, kOpen, 3 })
+                                .constant("w", Tensor::of<float>({ 3, 6 }, std::vector<float>(18, 0.5f)))
+                                .node("MatMul", { "x", "w" }, { "y" })
+                                .output("y")
+                                .finish();
+    GraphDraft draft(std::shared_ptr<const Model>(padded.plan, &padded.plan->model()));
     const auto fitted = fitOutput(draft, "y", toDims({ 1, kOpen, 6 }), toDims({ 1, kOpen, wanted }));
     QCOMPARE(fitted.has_value(), cut);
     if (!cut)
@@ -479,7 +478,8 @@ void InterfaceTests::columnsOfScores()
     const auto made = draft.build();
     QVERIFY(made.ok());
     const auto plan = Plan::make(*made);
-    const auto dims = plan->facts().of(plan->graph().findValue("y")).dims;
+    QVERIFY(plan.ok());
+    const auto dims = (*plan)->facts().of((*plan)->graph().findValue("y")).dims;
     QVERIFY(dims && dims->back().value == wanted);
     GraphDraft again(*made);
     restore(again, *fitted);
