@@ -66,6 +66,53 @@ std::vector<float> timesFactors(
     return w;
 }
 
+ChannelMap mapOf(const std::vector<ChannelStep>& steps, double bias, size_t end, size_t c)
+{
+    ChannelMap map { 1, bias };
+    for (size_t i = 0; i < end; ++i)
+        map.add(steps[i], c);
+    return map;
+}
+
+/// 0 where there is none; nothing where it depends on data.
+std::optional<std::vector<double>> biasOf(const Plan& plan, NodeId product, size_t count)
+{
+    const ValueId own = takesBias(plan.graph().node(product)) ? ownBias(plan, product) : ValueId();
+    if (!own.valid())
+        return std::vector<double>(count, 0);
+    const Tensor* bias = plan.constant(own);
+    if (!bias || !isFloat(bias->dtype()) || (size_t(bias->count()) != count && bias->count() != 1))
+        return std::nullopt;
+    std::vector<double> values = toDoubles(*bias);
+    values.resize(count, values[0]);
+    return values;
+}
+
+/// What a branch of the float file alone adds to the weight, less what one of the quantized file alone does (LoRA),
+/// in the weight's order; empty: nothing.
+std::vector<double> addedAlone(const Plan& floatPlan, const Plan& quantPlan, const WeightPair& weight)
+{
+    const auto ofFloat = addedMatrix(floatPlan, weight.floatNode), ofQuant = addedMatrix(quantPlan, weight.quantNode);
+    const Tensor& own = *floatPlan.constant(weight.floatValue);
+    const Node& node = floatPlan.graph().node(weight.floatNode);
+    if ((!ofFloat && !ofQuant) || own.rank() != 2)
+        return {};
+    const bool turned = node.is("Gemm") && node.attributes.integer("transB", 0) != 0;
+    const int64_t inputs = own.dim(turned ? 1 : 0), columns = own.dim(turned ? 0 : 1);
+    std::vector<double> added(size_t(own.count()), 0);
+    for (const auto* branch : { &ofFloat, &ofQuant }) {
+        if (!*branch)
+            continue;
+        if ((*branch)->inputs != inputs || (*branch)->columns != columns)
+            return {};
+        for (int64_t i = 0; i < inputs; ++i)
+            for (int64_t c = 0; c < columns; ++c)
+                added[size_t(turned ? c * inputs + i : i * columns + c)]
+                    += (branch == &ofFloat ? 1 : -1) * (*branch)->values[size_t(i * columns + c)];
+    }
+    return std::ranges::all_of(added, [](double v) { return v == 0; }) ? std::vector<double>() : added;
+}
+
 /// What folding makes of the constants of one product.
 class FoldedProduct {
 public:
@@ -219,7 +266,7 @@ public:
     /// A branch beside the product that one of the files adds alone counts where it makes the weight the stored one.
     void judgeAdded()
     {
-        std::vector<double> added = addedAlone();
+        std::vector<double> added = addedAlone(m_float, m_quant, m_weight);
         if (added.empty())
             return;
         const Tensor without = weight().value_or(*m_float.constant(m_weight.floatValue));
@@ -258,53 +305,6 @@ private:
             return {};
         return ownInputFactors(
             inputScales(m_float, m_node.inputs[0], channels), inputScales(m_quant, quant.inputs[0], channels));
-    }
-
-    /// What a branch of the float file alone adds to the weight, less what one of the quantized file alone does (LoRA),
-    /// in the weight's order; empty: nothing.
-    std::vector<double> addedAlone() const
-    {
-        const auto ofFloat = addedMatrix(m_float, m_weight.floatNode),
-                   ofQuant = addedMatrix(m_quant, m_weight.quantNode);
-        const Tensor& own = *m_float.constant(m_weight.floatValue);
-        if ((!ofFloat && !ofQuant) || own.rank() != 2)
-            return {};
-        const bool turned = m_node.is("Gemm") && m_node.attributes.integer("transB", 0) != 0;
-        const int64_t inputs = own.dim(turned ? 1 : 0), columns = own.dim(turned ? 0 : 1);
-        std::vector<double> added(size_t(own.count()), 0);
-        for (const auto* branch : { &ofFloat, &ofQuant }) {
-            if (!*branch)
-                continue;
-            if ((*branch)->inputs != inputs || (*branch)->columns != columns)
-                return {};
-            for (int64_t i = 0; i < inputs; ++i)
-                for (int64_t c = 0; c < columns; ++c)
-                    added[size_t(turned ? c * inputs + i : i * columns + c)]
-                        += (branch == &ofFloat ? 1 : -1) * (*branch)->values[size_t(i * columns + c)];
-        }
-        return std::ranges::all_of(added, [](double v) { return v == 0; }) ? std::vector<double>() : added;
-    }
-
-    static ChannelMap mapOf(const std::vector<ChannelStep>& steps, double bias, size_t end, size_t c)
-    {
-        ChannelMap map { 1, bias };
-        for (size_t i = 0; i < end; ++i)
-            map.add(steps[i], c);
-        return map;
-    }
-
-    /// 0 where there is none; nothing where it depends on data.
-    static std::optional<std::vector<double>> biasOf(const Plan& plan, NodeId product, size_t count)
-    {
-        const ValueId own = takesBias(plan.graph().node(product)) ? ownBias(plan, product) : ValueId();
-        if (!own.valid())
-            return std::vector<double>(count, 0);
-        const Tensor* bias = plan.constant(own);
-        if (!bias || !isFloat(bias->dtype()) || (size_t(bias->count()) != count && bias->count() != 1))
-            return std::nullopt;
-        std::vector<double> values = toDoubles(*bias);
-        values.resize(count, values[0]);
-        return values;
     }
 
     /// The stored weight, for channels that the other file multiplies by zero: the float one says nothing of them.
@@ -348,7 +348,7 @@ private:
     std::vector<ChannelStep> m_ofFloat, m_ofQuant;
     OwnSteps m_own;
     std::vector<double> m_before; ///< see factorsBefore()
-    std::vector<double> m_added; ///< see addedAlone()
+    std::vector<double> m_added; ///< see addedAlone
 };
 
 /// The pairs, and those of a weight that other products read, too.

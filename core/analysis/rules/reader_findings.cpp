@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/confirm/coded_parameter.h"
 #include "core/analysis/pairs/cache_pairs.h"
 #include "core/analysis/pairs/node_partners.h"
 #include "core/analysis/rounding/coarsest_between.h"
-#include "core/analysis/rounding/coded_parameter.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"

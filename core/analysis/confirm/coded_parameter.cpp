@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/rounding/coded_parameter.h"
+#include "core/analysis/confirm/coded_parameter.h"
 
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
