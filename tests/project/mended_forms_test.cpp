@@ -116,11 +116,13 @@ Prepared fewBits(bool codes, bool packed)
             .node("MatMul", { "x", "w" }, { "y" })
             .output("y")
             .finish();
+    const float scale = packed ? 0.4f : 0.8f; // of all codes
+    const long lowest = packed ? -8 : -4;
     std::vector<int32_t> rounded;
     for (const float v : w)
-        rounded.push_back(int32_t(std::clamp(std::lround(v / 0.8f), -4L, 3L)));
+        rounded.push_back(int32_t(std::clamp(std::lround(v / scale), lowest, -lowest - 1)));
     const DType type = packed ? DType::Int4 : DType::Int8;
-    m.constant("c", codeTensor(type, { kWidth, kWidth }, rounded)).constant("s", Tensor::scalar(0.8f));
+    m.constant("c", codeTensor(type, { kWidth, kWidth }, rounded)).constant("s", Tensor::scalar(scale));
     m.constant("z", codeTensor(type, {}, std::vector<int32_t> { 0 }));
     m.constant("lo", Tensor::scalar<int8_t>(-4)).constant("hi", Tensor::scalar<int8_t>(3));
     if (!packed)

@@ -227,7 +227,11 @@ private slots:
                                            .node("Relu", { "d" }, { "y" })
                                            .output("y")
                                            .finish();
+        const test::Prepared reals
+            = test::SmallModel("reals.onnx").input("x", { 2, 16 }).node("Relu", { "x" }, { "y" }).output("y").finish();
         Snapshot s = *fake::comparison({});
+        s.floatModel->model = std::shared_ptr<const Model>(reals.plan, &reals.plan->model());
+        s.floatModel->plan = reals.plan;
         s.quantModel->model = std::shared_ptr<const Model>(clipped.plan, &clipped.plan->model());
         s.quantModel->plan = clipped.plan;
         s.quantModel->quant = clipped.view;

@@ -183,17 +183,17 @@ private slots:
         row("4 bits in blocks, right", true, 4, kEach, "", 1, "", "");
         row("4 bits in blocks, searched", true, 4, kEach, "searched", 1, "", "");
         row("4 bits in blocks, powers of two", true, 4, kEach, "powers of two", 1, "", "");
-        row("4 bits in blocks, large", true, 4, kEach, "", 4, "scale", "All scales are 4");
+        row("4 bits in blocks, large", true, 4, kEach, "", 4, "scale", "100 % of the scales are 4");
         row("4 bits in blocks, used codes", true, 4, kEach, "", 4, "scale", "the codes reach 6 … 10 of 0 … 15");
         row("4 bits in blocks, some large", true, 4, kEach, "one block", 8, "scale", "50.0 % of the scales are 9");
-        row("4 bits in blocks, small", true, 4, kEach, "", 0.5f, "clipped", "All scales are 0.57");
+        row("4 bits in blocks, small", true, 4, kEach, "", 0.5f, "clipped", "100 % of the scales are 0.57");
         row("8 bits in blocks, right", true, 8, kEach, "", 1, "", "");
         row("8 bits in blocks, large", true, 8, kEach, "", 16, "scale", "the codes reach 120 … 136 of 0 … 255");
         row("int4 pairs in blocks, right", false, 4, kEach, "", 1, "", "");
         row("int4 pairs in blocks, large", false, 4, kEach, "", 4, "scale", "(int4 in blocks of 32)");
         row("int4 pairs in blocks, small", false, 4, kEach, "", 0.5f, "clipped", "are clipped at the ends");
         row("int8 per channel, right", false, 8, 1, "", 1, "", "");
-        row("int8 per channel, large", false, 8, 1, "", 16, "scale", "All scales are 16");
+        row("int8 per channel, large", false, 8, 1, "", 16, "scale", "100 % of the scales are 16");
         row("int8 per channel, of 4 bits", false, 8, 1, "4 bits", 1, "scale", "These are all codes of 4 bits");
         row("int8 per channel, powers of two", false, 8, 1, "powers of two", 1, "", "");
         row("int8 per tensor, right", false, 8, 1, "tensor", 1, "", "");
@@ -266,7 +266,7 @@ private slots:
         if (fault.isEmpty())
             return;
         QCOMPARE(f->severity, Severity::Error);
-        if (fault == "sign")
+        if (fault == "sign" && !moved)
             for (const WeightRow& row : c.weights) // none has a code at the end
                 QVERIFY(row.clippedFraction.value_or(1) < 0.001);
     }
