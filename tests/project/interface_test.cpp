@@ -478,8 +478,7 @@ void InterfaceTests::columnsOfScores()
     const auto made = draft.build();
     QVERIFY(made.ok());
     const auto plan = Plan::make(*made);
-    QVERIFY(plan.ok());
-    const auto dims = (*plan)->facts().of((*plan)->graph().findValue("y")).dims;
+    const auto dims = plan->facts().of(plan->graph().findValue("y")).dims;
     QVERIFY(dims && dims->back().value == wanted);
     GraphDraft again(*made);
     restore(again, *fitted);
