@@ -245,7 +245,7 @@ std::string anewText(const WeightRow& row)
         row.params.perTensor() ? "its own range" : "the ranges of its own elements");
 }
 
-/// "100 % of the scales are 4 times as large as these (median): the codes reach 6 … 10 of 0 … 15."
+/// "All scales are 4 times as large as these (median): the codes reach 6 … 10 of 0 … 15."
 std::string factorText(const WeightRow& row, bool cut)
 {
     const double share = !row.anew ? 0 : cut ? row.anew->narrowShare : row.anew->wideShare;
