@@ -10,6 +10,7 @@ namespace qs {
 namespace {
 
 constexpr int64_t kMaxKnownInts = 4096;
+constexpr size_t kMaxPartlyKnown = 64; ///< each may have a name of its own; longer lists are no shapes
 
 } // namespace
 
@@ -82,7 +83,8 @@ Fact partlyKnownFact(std::vector<KnownInt> elements, DType type, bool scalar)
     if (numbers.size() == elements.size())
         return intsFact(numbers, type, scalar);
     Fact f = fact(type, scalar ? Dims {} : Dims { knownDim(static_cast<int64_t>(elements.size())) });
-    if (std::any_of(elements.begin(), elements.end(), [](const KnownInt& e) { return e.known(); }))
+    const bool some = std::any_of(elements.begin(), elements.end(), [](const KnownInt& e) { return e.known(); });
+    if (some && elements.size() <= kMaxPartlyKnown)
         f.ints = std::move(elements);
     return f;
 }

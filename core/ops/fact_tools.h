@@ -26,7 +26,8 @@ std::optional<std::vector<int64_t>> knownInts(const Fact* f);
 Fact intsFact(const std::vector<int64_t>& values, DType type, bool scalar = false);
 /// Elements of a scalar or list of integers, each as far as it is known; nullopt where nothing is.
 std::optional<std::vector<KnownInt>> partlyKnownInts(const Fact* f);
-/// Integer fact of rank 1 (or 0 when `scalar`): with a value where all elements are numbers.
+/// Integer fact of rank 1 (or 0 when `scalar`): with a value where all elements are numbers, with single ones in lists
+/// no longer than a shape.
 Fact partlyKnownFact(std::vector<KnownInt> elements, DType type, bool scalar = false);
 KnownInt toKnownInt(const Dim& dim);
 /// The size that an element says; a negative number stays one.

@@ -257,7 +257,9 @@ std::optional<FittedInput> fitOutput(GraphDraft& draft, const std::string& outpu
 {
     const Graph& graph = draft.source().graph;
     FittedInput fitted { output, channelOrder(own, wanted), std::nullopt, {}, {}, {}, true };
-    const int64_t columns = fitted.order.empty() && draft.opsets[""] >= kSliceByInputs ? columnsOfBoth(own, wanted) : 0;
+    const auto opset = draft.opsets.find("");
+    const bool slices = opset != draft.opsets.end() && opset->second >= kSliceByInputs;
+    const int64_t columns = fitted.order.empty() && slices ? columnsOfBoth(own, wanted) : 0;
     if ((fitted.order.empty() && columns == 0) || draft.isCaptured(output) || draft.isInput(output)
         || draft.constant(output))
         return std::nullopt;

@@ -36,8 +36,10 @@ std::optional<Precision> coarsestBetween(const ComparePair& pair, ValueId from, 
         if (!plumbing)
             coarsest = std::max(coarsest, precisionOf(plan.facts().of(value).dtype).value_or(Precision::Float32));
         if (node.is("Concat"))
-            for (const ValueId in : node.inputs)
-                open.emplace_back(in, coarsest);
+            for (const ValueId in : node.inputs) {
+                if (in.valid())
+                    open.emplace_back(in, coarsest);
+            }
         else if ((plumbing || passesElements(node)) && node.hasInput(0))
             open.emplace_back(node.inputs[0], coarsest);
     }

@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
 
 constexpr size_t kMostBefore = 8; ///< quantizers between two nodes
+constexpr int64_t kFurthest = int64_t(1) << 32; ///< elements: sums of two pads are numbers
 
 /// What was there before quantizers.
 ValueId beforeQuantizers(const Plan& plan, ValueId value)
@@ -46,16 +49,19 @@ bool padsZeros(const Plan& plan, const Node& pad)
 std::vector<int64_t> padsOfImage(const Plan& plan, const Node& pad)
 {
     constexpr size_t kPads = 1, kAxes = 3, kOthers = 2; // batch and channels
-    std::vector<double> all;
+    std::vector<int64_t> all;
     if (const auto* list = pad.attributes.get<std::vector<int64_t>>("pads"))
-        all.assign(list->begin(), list->end());
-    else if (const Tensor* t = pad.hasInput(kPads) && !pad.hasInput(kAxes) ? plan.constant(pad.inputs[kPads]) : nullptr)
-        all = toDoubles(*t);
+        all = *list;
+    else if (const Tensor* t = pad.hasInput(kPads) && !pad.hasInput(kAxes) ? plan.constant(pad.inputs[kPads]) : nullptr;
+             t && isInteger(t->dtype()))
+        all = toInts(*t);
+    if (all.size() % 2 != 0)
+        return {};
     const size_t rank = all.size() / 2;
     std::vector<int64_t> found;
     for (size_t i = 0; i < all.size(); ++i)
         if (i % rank >= kOthers)
-            found.push_back(int64_t(all[i]));
+            found.push_back(all[i]);
         else if (all[i] != 0)
             return {};
     return found;
@@ -93,7 +99,9 @@ std::optional<ConvolutionPads> convolutionPads(const Plan& plan, NodeId id)
     }
     if (found.own.empty())
         found.own.assign(found.before.size(), 0);
-    if (found.own.empty() || (!found.before.empty() && found.before.size() != found.own.size()))
+    const auto isFar = [](int64_t pad) { return pad < -kFurthest || pad > kFurthest; };
+    if (found.own.empty() || (!found.before.empty() && found.before.size() != found.own.size())
+        || std::ranges::any_of(found.own, isFar) || std::ranges::any_of(found.before, isFar))
         return std::nullopt;
     found.before.resize(found.own.size(), 0);
     return found;

@@ -32,7 +32,9 @@ std::optional<Turned> turnedFrom(const Plan& plan, const QuantView* view, ValueI
         if (node.is("Transpose")) {
             const std::vector<int64_t> order = node.attributes.integers("perm");
             const auto rank = int64_t(turned.axes.size());
-            if (!order.empty() && int64_t(order.size()) != rank)
+            if (!order.empty() && (int64_t(order.size()) != rank || std::ranges::any_of(order, [&](int64_t axis) {
+                    return axis < 0 || axis >= rank;
+                })))
                 return std::nullopt;
             for (int64_t& axis : turned.axes)
                 axis = order.empty() ? rank - 1 - axis : order[size_t(axis)];

@@ -322,7 +322,7 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     findStrangers(pair, folded, rows);
     const EqualizedLayers layers = equalizedLayers(pair, rows);
     for (WeightRow& row : rows)
-        row.equalized = row.factors && row.floatNode.valid()
+        row.equalized = row.factors && row.floatNode.valid() && pair.floatPlan->graph().node(row.floatNode).hasOutput(0)
             && (row.bias ? layers.values.contains(pair.floatPlan->graph().node(row.floatNode).outputs[0])
                          : layers.nodes.contains(row.floatNode));
     for (const BodyPair& body : bodyPairs(pair)) {

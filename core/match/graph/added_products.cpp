@@ -42,6 +42,8 @@ public:
             if (!reader.hasOutput(0) || (!reader.is("Add") && !keepsElements(reader)))
                 break;
             if (reader.is("Add")) {
+                if (reader.inputs.size() != 2 || !reader.hasInput(0) || !reader.hasInput(1))
+                    break;
                 const ValueId other = reader.inputs[reader.inputs[0] == value ? 1 : 0];
                 const auto branch = m_plan.constant(other) ? std::nullopt : branchOf(other, input);
                 if (!branch && !m_plan.constant(other))
@@ -71,11 +73,12 @@ private:
     {
         for (int step = 0; step < kBranchSteps; ++step) {
             value = origin(value);
-            const NodeId maker = m_graph.value(value).producer;
+            const NodeId maker = value.valid() ? m_graph.value(value).producer : NodeId();
             if (!maker.valid())
                 return nullptr;
             const Node& node = m_graph.node(maker);
-            if ((!node.is("Mul") && !node.is("Div")) || node.inputs.size() != 2)
+            if ((!node.is("Mul") && !node.is("Div")) || node.inputs.size() != 2 || !node.hasInput(0)
+                || !node.hasInput(1))
                 return &node;
             const size_t slot = node.is("Mul") && m_plan.constant(node.inputs[0]) ? 0 : 1;
             const Tensor* const c = m_plan.constant(node.inputs[slot]);

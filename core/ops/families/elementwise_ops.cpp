@@ -83,7 +83,7 @@ std::optional<Elements> spread(const Fact& f, size_t count)
     Elements elements(static_cast<size_t>(*own));
     if (f.ints)
         elements = *f.ints;
-    else if (f.value)
+    else if (f.value && f.value->count() == *own)
         for (size_t i = 0; const int64_t v : toInts(*f.value))
             elements[i++].number = v;
     if (elements.size() == 1)
@@ -106,16 +106,13 @@ Tensor integers(DType type, const Shape& shape, const std::vector<int64_t>& valu
 void setElements(Fact& out, Elements elements)
 {
     std::vector<int64_t> numbers;
-    bool some = false;
-    for (const KnownInt& e : elements) {
-        some = some || e.known();
+    for (const KnownInt& e : elements)
         if (e.number)
             numbers.push_back(*e.number);
-    }
     if (numbers.size() == elements.size())
         out.value = integers(out.dtype, *toShape(*out.dims), numbers);
-    else if (some && out.dims->size() <= 1)
-        out.ints = std::move(elements);
+    else if (out.dims->size() <= 1)
+        out.ints = partlyKnownFact(std::move(elements), out.dtype).ints;
 }
 
 /// Elements of all inputs over the output's shape when each has that shape or one element.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace qs {
 
@@ -19,12 +20,12 @@ std::vector<std::string> unsupportedWarnings(const Plan& plan)
 {
     constexpr size_t kNamedEach = 3;
     std::vector<std::vector<Issue>> groups; // in node order
+    std::map<std::string, size_t> groupOf;
     for (const auto& [id, issue] : plan.unsupported()) {
-        const auto same = [&](const std::vector<Issue>& group) { return group[0].what == issue.what; };
-        auto at = std::ranges::find_if(groups, same);
-        if (at == groups.end())
-            at = groups.insert(at, std::vector<Issue> {});
-        at->push_back(issue);
+        const size_t at = groupOf.try_emplace(issue.what, groups.size()).first->second;
+        if (at == groups.size())
+            groups.emplace_back();
+        groups[at].push_back(issue);
     }
     std::vector<std::string> warnings;
     for (std::vector<Issue>& group : groups) {

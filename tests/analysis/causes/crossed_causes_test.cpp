@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Two files whose nodes are named otherwise, or stand in other steps: what is blamed, and what is right there.
 #include "core/analysis/confirm/confirmed_pairs.h"
+#include "core/analysis/rounding/convolution_pads.h"
+#include "core/analysis/rounding/turned_axes.h"
+#include "core/match/graph/added_products.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"
 
@@ -298,6 +301,35 @@ private slots:
         QVERIFY2((found != nullptr) == exchanged, qPrintable(rulesOf(c)));
         if (found)
             QVERIFY2(tells(found, "they are those of"), found->summary.c_str());
+    }
+
+    /// Nodes that lack inputs, and attributes and constants that are none of theirs.
+    void brokenNodes()
+    {
+        SmallModel m("broken");
+        m.input("x", { 2, kWidth }).constant("w", sample({ kWidth, kWidth }, 3)).node("MatMul", { "x", "w" }, { "p" });
+        const Prepared alone = m.node("Add", { "p" }, { "y" }).output("y").finish();
+        QVERIFY(!addedMatrix(*alone.plan, alone.graph().value(alone.value("p")).producer));
+        SmallModel lacking("lacking");
+        lacking.input("x", { 2, kWidth }).constant("w", sample({ kWidth, kWidth }, 3));
+        lacking.node("MatMul", { "x", "w" }, { "p" }).node("MatMul", { "", "w" }, { "b" });
+        const Prepared beside = lacking.node("Add", { "p", "b" }, { "y" }).output("y").finish();
+        QVERIFY(!addedMatrix(*beside.plan, beside.graph().value(beside.value("p")).producer));
+
+        const Prepared f = turned(1, 1, {}), q = turned(1, 1, { 0, 9, -1 });
+        const auto softmax = [](const Prepared& p) { return p.graph().value(p.value("s")).producer; };
+        QVERIFY(!axesBefore(pairOf(f, q), softmax(f), softmax(q), 1, 1));
+
+        for (const Order& pads : { Order { 1 }, Order { 0, 0, 1 }, Order(8, INT64_MAX) }) {
+            SmallModel padded("padded");
+            padded.input("x", { 1, 2, kWidth, kWidth }).constant("w", sample({ 3, 2, 3, 3 }, 4));
+            padded.constant("pads", Tensor::of<int64_t>({ int64_t(pads.size()) }, pads));
+            padded.node("Pad", { "x", "pads" }, { "p" })
+                .node("Conv", { "p", "w" }, { "c" }, { { "pads", Order(4, 1) } });
+            const Prepared p = padded.output("c").finish();
+            const auto found = convolutionPads(*p.plan, p.graph().value(p.value("c")).producer);
+            QVERIFY(!found || found->pad.empty());
+        }
     }
 };
 
