@@ -69,10 +69,12 @@ public:
     {
         m_sample = &sample;
         const auto outputs = comparableOutputs(m_two, m_pair);
-        if (const std::string blocking = blockingOperators(*m_two.b); outputs.empty() && !blocking.empty())
-            return badInput("every output depends on operators that cannot be run here: " + blocking);
-        if (outputs.empty())
-            return badInput("no output that both files can compute holds real numbers");
+        if (outputs.empty()) {
+            const std::string blocking = blockingOperators(*m_two.b);
+            return badInput(blocking.empty()
+                    ? "no output that both files can compute holds real numbers"
+                    : "every output depends on operators that cannot be run here: " + blocking);
+        }
         QS_TRY(const std::vector<double> outputsApart, distances(outputs, true));
         const bool lost = std::ranges::any_of(m_lost, [](const Lost& l) { return l.elements > 0; });
         NetworkDistance worst = judged(outputs, outputsApart);

@@ -376,7 +376,6 @@ void measureChangedFunctions(
     std::erase_if(others, [](const FunctionDifference& other) { return !other.floatNode.valid(); });
     const double most = mostBetween(proof);
     const NetworkDistance* const told = apartBy(proof);
-    const std::string output = told ? pair.floatPlan->graph().value(told->worstOutput.floatValue).name : std::string();
     EffectMeter meter(pair, samples, told, work);
     for (size_t i = 0; i < std::min(others.size(), kMostMeasured); ++i) {
         auto effect = meter.effectOf(others[i]);
@@ -388,6 +387,12 @@ void measureChangedFunctions(
         else if (effect)
             proof.changed.push_back(measuredChange(pair, others[i], *effect));
     }
+    sortByEffect(pair, told, proof);
+}
+
+void sortByEffect(const ComparePair& pair, const NetworkDistance* told, NetworkProof& proof)
+{
+    const std::string output = told ? pair.floatPlan->graph().value(told->worstOutput.floatValue).name : std::string();
     std::ranges::stable_sort(proof.changed, std::greater {},
         [&](const ChangedFunction& changed) { return std::pair(changed.output == output, changed.effect); });
 }

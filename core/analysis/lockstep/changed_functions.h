@@ -13,6 +13,10 @@ namespace qs {
 void measureChangedFunctions(
     const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof);
 
+/// Those first that move the output by which the files are known to be apart; the largest effect first. `told`: how
+/// they are apart; null: they are not.
+void sortByEffect(const ComparePair& pair, const NetworkDistance* told, NetworkProof& proof);
+
 /// Attributes that depend on how large or how far apart values are, and rows of tables, that differ and move nothing on
 /// these samples: into NetworkProof::unreached, where the files are the same.
 void findUnreached(

@@ -5,6 +5,7 @@
 #include "core/analysis/bypass/network_outputs.h"
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/proof_distances.h"
+#include "core/analysis/lockstep/changed_functions.h"
 #include "core/analysis/lockstep/node_choices.h"
 #include "core/analysis/pairs/masked_values.h"
 #include "core/analysis/rounding/relative_distance.h"
@@ -212,9 +213,7 @@ void findFusedSetting(
     if (auto found = FusedSettings(pair, *told, *sample, bypassed->plan, work).find()) {
         proof.otherFunctions.push_back(found->text);
         proof.changed.push_back(std::move(*found));
-        const std::string& output = pair.floatPlan->graph().value(told->worstOutput.floatValue).name;
-        std::ranges::stable_sort(proof.changed, std::greater {},
-            [&](const ChangedFunction& changed) { return std::pair(changed.output == output, changed.effect); });
+        sortByEffect(pair, &*told, proof);
     }
 }
 

@@ -250,10 +250,9 @@ private:
 };
 
 /// Files that are the same on samples whose caches hold nothing, on one whose caches do, where one can be made.
-void proveBehindPast(
-    const ComparePair& pair, std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+void proveBehindPast(const ComparePair& pair, const TextPadding& padding, std::vector<ProofSample>& samples,
+    const WorkContext& work, NetworkProof& proof)
 {
-    const TextPadding padding(pair);
     const auto isEmpty = [&](const ProofSample& sample) { return leavesCachesEmpty(*pair.floatPlan, sample.inputs); };
     if (!proof.same() || !std::ranges::all_of(samples, isEmpty))
         return;
@@ -274,8 +273,8 @@ void proveBehindPast(
 }
 
 /// Files that part on a sample with padding, on the same one without it.
-void proveWithoutPadding(
-    const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
+void proveWithoutPadding(const ComparePair& pair, const TextPadding& padding, const std::vector<ProofSample>& samples,
+    const WorkContext& work, NetworkProof& proof)
 {
     const auto& told = proof.withFloatWeights ? proof.withFloatWeights : proof.withStoredWeights;
     if (proof.same() || !told || !told->apart() || told->counted)
@@ -284,7 +283,7 @@ void proveWithoutPadding(
     auto alone = sample == samples.end() ? std::nullopt : sampleWithoutPadding(pair, *sample);
     if (!alone)
         return;
-    TextPadding(pair).leaveOut(alone->sample);
+    padding.leaveOut(alone->sample);
     if (proveNetwork(pair, { alone->sample }, work).same())
         proof.padding = std::move(alone->padding);
 }
@@ -385,8 +384,8 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
             samples = std::move(others);
         }
     }
-    proveBehindPast(pair, samples, work, proof);
-    proveWithoutPadding(pair, samples, work, proof);
+    proveBehindPast(pair, padding, samples, work, proof);
+    proveWithoutPadding(pair, padding, samples, work, proof);
     proveOwnWeights(pair, samples, work, proof);
     if (!pair.quantizedReference) {
         findUnreached(pair, samples, work, proof);

@@ -9,6 +9,14 @@ namespace {
 
 constexpr size_t kLeastBytes = sizeof(uint64_t); ///< of a text
 
+/// Of texts or numbers.
+template <class Stream, class List> void archiveList(Stream& stream, List& list)
+{
+    stream.size(list, kLeastBytes);
+    for (auto& item : list)
+        stream.item(item);
+}
+
 template <class Stream> void archive(Stream& stream, Archived<Stream, ValueDistance>& d)
 {
     uint64_t index = d.floatValue.valid() ? d.floatValue.index() : 0;
@@ -40,9 +48,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
     stream.item(d.counted);
     stream.item(d.zeroInFloat);
     stream.item(d.sample);
-    stream.size(d.silent, kLeastBytes);
-    for (auto& number : d.silent)
-        stream.item(number);
+    archiveList(stream, d.silent);
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionStep>& step)
@@ -72,20 +78,13 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     archiveOptional(stream, proof.errorWithout, [&](auto& left) { stream.item(left); });
     archiveOptional(stream, proof.rearranged, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.withOwnWeights, [&](auto& d) { archive(stream, d); });
-    for (auto* names : { &proof.madeUp, &proof.otherCaches }) {
-        stream.size(*names, kLeastBytes);
-        for (auto& name : *names)
-            stream.item(name);
-    }
+    archiveList(stream, proof.madeUp);
+    archiveList(stream, proof.otherCaches);
     archive(stream, proof.step);
-    stream.size(proof.otherFunctions, kLeastBytes);
-    for (auto& text : proof.otherFunctions)
-        stream.item(text);
+    archiveList(stream, proof.otherFunctions);
     stream.item(proof.reason);
     stream.item(proof.untested);
-    stream.size(proof.unpaired, kLeastBytes);
-    for (auto& name : proof.unpaired)
-        stream.item(name);
+    archiveList(stream, proof.unpaired);
     stream.size(proof.changed, 5 * kLeastBytes);
     for (auto& c : proof.changed) {
         stream.item(c.text);
@@ -108,9 +107,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
         stream.item(padding.left);
         stream.item(padding.mask);
     });
-    stream.size(proof.unreached, kLeastBytes);
-    for (auto& text : proof.unreached)
-        stream.item(text);
+    archiveList(stream, proof.unreached);
 }
 
 /// The reader takes any number for a value, and for a precision.

@@ -26,6 +26,8 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
 inline constexpr double kNetworkRank = 1e7;
 inline constexpr std::string_view kStoreThere
     = "Store the float model's value of this constant there, and find out what changed it";
+/// With a capital letter.
+std::string asSentence(std::string text);
 /// Operators of another function whose effect is known, where the files are not told to be different for it.
 void findChangedFunctions(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Weights and constants that are others one by one, and together compute the same.

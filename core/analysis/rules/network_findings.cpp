@@ -49,13 +49,6 @@ std::string listed(const std::vector<std::string>& sentences)
     return sentences.size() > kNamed ? text + fmt::format("; and {} more", sentences.size() - kNamed) : text;
 }
 
-std::string upper(std::string text)
-{
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
-        text[0] = char(text[0] - 'a' + 'A');
-    return text;
-}
-
 /// Constants that are other ones in the two files, the furthest first.
 std::string otherWeights(const NetworkVerdict& verdict)
 {
@@ -128,7 +121,7 @@ std::string restOf(const NetworkVerdict& verdict, const ChangedFunction& told)
     std::vector<std::string> rest;
     std::ranges::copy_if(
         verdict.otherFunctions, std::back_inserter(rest), [&](const std::string& other) { return other != told.text; });
-    return rest.empty() ? std::string() : " " + upper(listed(rest)) + ".";
+    return rest.empty() ? std::string() : " " + asSentence(listed(rest)) + ".";
 }
 
 /// What is said of the place: how far the files are apart there; what is before or behind it.
@@ -160,11 +153,11 @@ std::string summaryOf(const NetworkVerdict& verdict, const PlaceText& place, con
     if (d.sample > 0)
         text += fmt::format(" So it is on sample {}.", d.sample);
     if (!verdict.exchanged.empty())
-        return text + " " + upper(verdict.exchanged) + ".";
+        return text + " " + asSentence(verdict.exchanged) + ".";
     const ChangedFunction* const cause = causeOf(verdict);
     if (cause)
         return text
-            + fmt::format(" {}: this alone moves the float model's {} by {:.2g}.", upper(cause->text),
+            + fmt::format(" {}: this alone moves the float model's {} by {:.2g}.", asSentence(cause->text),
                 cause->output.empty() ? "outputs" : cause->output, cause->effect)
             + restOf(verdict, *cause);
     const std::string far
@@ -180,7 +173,7 @@ std::string summaryOf(const NetworkVerdict& verdict, const PlaceText& place, con
     std::vector<std::string> elsewhere;
     std::ranges::copy_if(verdict.otherFunctions, std::back_inserter(elsewhere),
         [&](const std::string& other) { return std::ranges::find(settings, other) == settings.end(); });
-    return elsewhere.empty() ? text : text + " " + upper(listed(elsewhere)) + ".";
+    return elsewhere.empty() ? text : text + " " + asSentence(listed(elsewhere)) + ".";
 }
 
 void sayPadding(const ComparePair& pair, const ReadPadding& padding, Finding& f)
@@ -363,8 +356,8 @@ void sayOtherFunctions(const Comparison& c, size_t before, std::vector<Finding>&
         return;
     if (found.size() > before) {
         if (std::string& text = found.back().summary;
-            text.find(rest[0]) == std::string::npos && text.find(upper(rest[0])) == std::string::npos)
-            text += " " + upper(listed(rest)) + ".";
+            text.find(rest[0]) == std::string::npos && text.find(asSentence(rest[0])) == std::string::npos)
+            text += " " + asSentence(listed(rest)) + ".";
         return;
     }
     Finding f = makeFinding(Rule::ModelsDiffer);

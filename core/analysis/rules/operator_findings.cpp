@@ -66,13 +66,6 @@ Severity severityOfEffect(double effect)
     return effect >= kWrongFunction ? Severity::Error : effect >= kFelt ? Severity::Warning : Severity::Note;
 }
 
-std::string asSentence(std::string text)
-{
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
-        text[0] = char(text[0] - 'a' + 'A');
-    return text;
-}
-
 Finding changedFinding(const Comparison& c, const ChangedFunction& changed)
 {
     Finding f = makeFinding(Rule::ModelsDiffer, changed.node);
@@ -187,6 +180,13 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
 }
 
 } // namespace
+
+std::string asSentence(std::string text)
+{
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = char(text[0] - 'a' + 'A');
+    return text;
+}
 
 void findChangedFunctions(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {

@@ -32,12 +32,11 @@ void findUnreachedByData(const Comparison& c, std::vector<Finding>& found)
     f.severity = Severity::Note;
     f.cause = "unreached";
     f.title = "The files differ where these data do not reach";
-    f.summary = fmt::format("{}{}. On the samples that both were run on without quantizers this moves no output: on "
-                            "others (longer texts, other tokens, larger values) it may.",
-        fmt::join(all.begin(), all.begin() + std::ptrdiff_t(named), "; "),
-        all.size() > named ? fmt::format("; and {} more", all.size() - named) : std::string());
-    if (f.summary[0] >= 'a' && f.summary[0] <= 'z')
-        f.summary[0] = char(f.summary[0] - 'a' + 'A');
+    f.summary = asSentence(
+        fmt::format("{}{}. On the samples that both were run on without quantizers this moves no output: on "
+                    "others (longer texts, other tokens, larger values) it may.",
+            fmt::join(all.begin(), all.begin() + std::ptrdiff_t(named), "; "),
+            all.size() > named ? fmt::format("; and {} more", all.size() - named) : std::string()));
     f.evidence = { evidence("differences", double(all.size())) };
     f.remedy = "Compare with data that reach it, or give the quantized file what the float model has there.";
     found.push_back(std::move(f));
