@@ -164,16 +164,23 @@ _quantscope_cli() {
         + kProgram + "\n";
 }
 
+/// What _arguments offers as its value.
+std::string zshValue(const Offered& option)
+{
+    if (!option.takesValue)
+        return {};
+    if (option.words.empty())
+        return ":value:_files";
+    const std::string words = escaped(spaced(option.words), ":");
+    return option.afterEquals ? ":value:{compset -P \"*=\" && compadd " + words + "}" : ":value:(" + words + ")";
+}
+
 /// Each name of an option as an argument of _arguments.
 std::string zshOptions(CLI::App& app)
 {
     std::string text;
     for (const Offered& option : optionsOf(app)) {
-        const std::string rest = "[" + escaped(option.help, "\\[]:") + "]"
-            + (!option.takesValue          ? ""
-                    : option.afterEquals   ? ":value: "
-                    : option.words.empty() ? ":value:_files"
-                                           : ":value:(" + spaced(option.words) + ")");
+        const std::string rest = "[" + escaped(option.help, "\\[]:") + "]" + zshValue(option);
         for (const std::string& name : option.longNames)
             text += " \\\n                " + quoted("*--" + name + rest);
         for (const std::string& name : option.shortNames)
@@ -201,14 +208,23 @@ std::string zshScript(CLI::App& app)
 /// In single quotes, as fish reads them.
 std::string fishQuoted(const std::string& text) { return "'" + escaped(text, "\\'") + "'"; }
 
+/// Whole words with the NAME= that was typed.
+std::string fishValues(const std::vector<std::string>& words)
+{
+    std::string list;
+    for (const std::string& word : words)
+        list += (list.empty() ? "" : ",") + word;
+    return "(string match -r '^[^=]+=' -- (commandline -ct)){" + list + "}";
+}
+
 std::string fishOptions(CLI::App& app, const std::string& when)
 {
     std::string text;
     for (const Offered& option : optionsOf(app)) {
         const std::string head = std::string("complete -c ") + kProgram + " -n " + fishQuoted(when);
         std::string rest = option.takesValue ? " -r" : "";
-        if (!option.words.empty() && !option.afterEquals)
-            rest += " -f -a " + fishQuoted(spaced(option.words));
+        if (!option.words.empty())
+            rest += " -f -a " + fishQuoted(option.afterEquals ? fishValues(option.words) : spaced(option.words));
         rest += " -d " + fishQuoted(option.help) + "\n";
         for (const std::string& name : option.longNames)
             text += head + " -l " + name + rest;

@@ -7,6 +7,8 @@
 #include <QRegularExpression>
 #include <QtTest>
 
+#include <algorithm>
+
 using namespace qs::test;
 
 namespace {
@@ -133,6 +135,29 @@ private slots:
             words.replace(", ", " ").replace(" or ", " ");
             QVERIFY2(!words.isEmpty() && script.contains(words), qPrintable(option + (": " + words)));
         }
+    }
+
+    /// Those that stand behind NAME=.
+    void namesWordsBehindNames_data()
+    {
+        QTest::addColumn<QString>("shell");
+        QTest::addColumn<QString>("offered");
+        QTest::newRow("zsh") << "zsh"
+                             << "*--task[%:value:{compset -P \"*=\" && compadd classes sequence mask values boxes\\:";
+        QTest::newRow("fish") << "fish"
+                              << " -l task -r -f -a '(string match -r \\'^[^=]+=\\' -- (commandline "
+                                 "-ct)){classes,sequence,mask,values,boxes:";
+    }
+    void namesWordsBehindNames()
+    {
+        QFETCH(QString, shell);
+        QFETCH(QString, offered);
+        const QStringList parts = offered.split('%');
+        const QString script = QString::fromUtf8(quantscope({ "completion", shell }).out);
+        const auto lines = script.split('\n');
+        QVERIFY2(std::ranges::any_of(lines,
+                     [&](const QString& line) { return line.contains(parts.front()) && line.contains(parts.back()); }),
+            qPrintable(script));
     }
 
     void badUse()
