@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
-#include <memory>
-#include <mutex>
 #include <string_view>
 
 namespace qs::text {
@@ -163,50 +161,11 @@ bool breaksLayers(const Comparison& c, std::span<const Remedy> changes)
     return std::ranges::any_of(c.weights, &WeightRow::equalized) && !std::ranges::all_of(changes, keeps);
 }
 
-/// Most activations that are quantized have names that the float file does not have: the recipe is read by pairs, as
-/// far as these go without data.
-bool isReadByPairs(const Snapshot& s)
-{
-    size_t activations = 0, foreign = 0;
-    for (const auto& [name, tensor] : QuantizedFile::read(s.quantModel->model, {}).tensors)
-        if (!tensor.constant) {
-            ++activations;
-            foreign += !s.floatModel->graph().findValue(name).valid();
-        }
-    return 2 * foreign > activations;
-}
-
-/// The recipe that the command reads makes the file's quantizers again, but for few; planned without data.
-bool makesQuantizers(const Snapshot& s)
-{
-    constexpr size_t kFew = 10; // one of so many
-    const auto back = readExample(s.floatModel->model, s.quantModel->model);
-    if (!back.ok() || !back->possible || (!back->differences && !back->otherQuantizers))
-        return false;
-    const size_t others = back->otherQuantizers ? *back->otherQuantizers : *back->differences;
-    return kFew * others <= s.quantModel->quant->quantizers().size();
-}
-
-/// The same, found once for the models that were asked of last: each finding has a command.
-bool recipeMakes(const Snapshot& s)
-{
-    static std::mutex mutex;
-    static std::weak_ptr<const Model> floatModel, quantModel;
-    static bool makes = false;
-    const std::scoped_lock lock(mutex);
-    if (floatModel.lock() != s.floatModel->model || quantModel.lock() != s.quantModel->model) {
-        makes = !isReadByPairs(s) || makesQuantizers(s);
-        floatModel = s.floatModel->model;
-        quantModel = s.quantModel->model;
-    }
-    return makes;
-}
-
 /// Its recipe, changed so, would make another file than this one with the change.
 bool isMendedItself(const Snapshot& s, std::span<const Remedy> changes)
 {
     return !recipesKeepBlocks(*s.quantModel) || widensCodes(*s.quantModel, changes)
-        || breaksLayers(*s.comparison, changes) || !recipeMakes(s);
+        || breaksLayers(*s.comparison, changes) || !recipeMakesFile(s);
 }
 
 } // namespace

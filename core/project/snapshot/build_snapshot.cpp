@@ -233,6 +233,19 @@ Status compare(Steps& s, const PartialFn& partial)
     return {};
 }
 
+/// Asked for the commands of findings that change something, which are printed wherever these are shown.
+Status readRecipe(Steps& s)
+{
+    const auto changes = [](const Finding& f) { return f.change.kind != RemedyKind::None; };
+    if (s.next.quantization || !s.next.comparison || std::ranges::none_of(s.next.comparison->findings, changes))
+        return {};
+    const auto make = [&]() -> Status {
+        s.next.recipeMakes = recipeMakesFile(s.next);
+        return {};
+    };
+    return s.step(&StepKeys::recipeMakes, { *s.next.floatModel, *s.next.quantModel }, make, &Snapshot::recipeMakes);
+}
+
 /// What is asked of the second quantized model; it has no pairs by hand, which are those of the first one.
 Inputs inputsOfOther(Inputs inputs)
 {
@@ -337,6 +350,7 @@ Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previ
     QS_CHECK(explained(pair(s)));
     s.next.timing.matchMs = clock.lap();
     QS_CHECK(explained(compare(s, partial)));
+    QS_CHECK(readRecipe(s));
     QS_CHECK(compareOther(s));
     s.next.timing.runMs = clock.lap();
     QS_CHECK(unchanged(s.next));

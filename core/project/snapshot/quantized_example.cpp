@@ -203,6 +203,20 @@ Result<ReadBack> readExample(const Snapshot& s)
         [&](bool usualNames) { return readByPairs(*s.floatModel, *s.quantModel, *s.alignment, usualNames); });
 }
 
+bool recipeMakesFile(const Snapshot& s)
+{
+    constexpr size_t kFew = 10; // one of so many
+    if (s.recipeMakes)
+        return *s.recipeMakes;
+    if (!namesAreForeign(*s.floatModel, *s.quantModel))
+        return true;
+    const auto back = readExample(s.floatModel->model, s.quantModel->model);
+    if (!back.ok() || !back->possible || (!back->differences && !back->otherQuantizers))
+        return false;
+    const size_t others = back->otherQuantizers ? *back->otherQuantizers : *back->differences;
+    return kFew * others <= s.quantModel->quant->quantizers().size();
+}
+
 Recipe recipeWithRanges(const ReadBack& back) { return withRanges(back.recipe, back.ranges); }
 
 std::string describeReadBack(const ReadBack& back)

@@ -19,6 +19,10 @@ Result<ReadBack> readExample(
 /// The same of a snapshot's two models, by its own pairs: those linked by hand and by numbers, too.
 Result<ReadBack> readExample(const Snapshot& snapshot);
 
+/// The recipe that is read of the second file makes its quantizers again, but for few; planned without data. Taken to
+/// be so where names tell the recipe. Once in the snapshot, it is what that says (Snapshot::recipeMakes).
+bool recipeMakesFile(const Snapshot& snapshot);
+
 /// The recipe alone, with the file's ranges as overrides of their tensors: it makes the same quantized model without
 /// them.
 Recipe recipeWithRanges(const ReadBack& back);

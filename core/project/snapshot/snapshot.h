@@ -50,6 +50,7 @@ struct Snapshot {
     std::shared_ptr<const DataSource> data, calibrationData; ///< the second: null where ranges are found with the first
     std::shared_ptr<const Alignment> alignment;
     std::optional<Comparison> comparison;
+    std::optional<bool> recipeMakes; ///< recipeMakesFile; nothing: not asked yet, or the recipe is known
     std::shared_ptr<const OtherComparison> other; ///< null without Asked::other
     std::shared_ptr<const Measured> measured; ///< with Asked::shard
     StepKeys keys; ///< what the parts above were made of

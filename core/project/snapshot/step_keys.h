@@ -82,6 +82,12 @@ struct ComparisonKey {
     bool operator==(const ComparisonKey&) const = default;
 };
 
+/// Of two files, whether the recipe of one is that of the other.
+struct ReadBackKey {
+    LoadedModel floatModel, quantModel;
+    bool operator==(const ReadBackKey&) const = default;
+};
+
 /// Of the comparison with the second quantized model.
 struct OtherKey {
     ComparisonKey first;
@@ -99,6 +105,7 @@ struct StepKeys {
     std::optional<ExpansionKey> floatBodies, quantBodies;
     std::optional<AlignmentKey> alignment;
     std::optional<ComparisonKey> comparison;
+    std::optional<ReadBackKey> recipeMakes;
     std::optional<OtherKey> other;
 };
 
