@@ -79,7 +79,9 @@ Prepared halved(DType type, bool values, const char* inner = "Tanh")
 NetworkVerdict verdictOn(const ComparePair& pair, const Tensor& sample = kSample)
 {
     const auto verdict = networkVerdict(proveNetwork(pair, { sample }), Comparison {});
-    return verdict.value_or(NetworkVerdict { {}, false, false, {}, {}, "nothing" });
+    NetworkVerdict nothing;
+    nothing.reason = "nothing";
+    return verdict.value_or(nothing);
 }
 
 QString told(const NetworkVerdict& v)

@@ -245,7 +245,7 @@ json wholeDocument()
     s.alignment = alignment;
     c.profile = ArithmeticProfile::IntegerAvx2;
     c.saturation.push_back({ NodeId(0), "relu", "Relu", 24, { 4, 0 } });
-    c.network = NetworkVerdict { { { input, 0.5 }, ValueDistance { input, 0.5 } }, false };
+    c.network = NetworkVerdict { {}, { { input, 0.5 }, ValueDistance { input, 0.5 } } };
     c.network->step.roundings.push_back({ "w", "w_low", "relu", Precision::Float16, 1e-4 });
     c.activations[0].implementation = ImplementationShares { 0.1, 0 };
     c.outputs[0].implementation = Similarity {};

@@ -99,8 +99,31 @@ struct ReadPadding {
     std::string mask; ///< the input that tells of them
 };
 
+/// What a proof finds beside its distances, and a verdict tells as it is.
+struct ProofNotes {
+    PrecisionStep step {}; ///< which rounding is between the files
+    std::vector<std::string> otherFunctions {}; ///< a sentence for each operator that computes another function
+    bool untested = false; ///< why it is not known is not only that rounding hides what else differs
+    std::vector<std::string> unpaired {}; ///< stored weights without a partner, names of the quantized file
+    std::vector<ChangedFunction> changed {}; ///< those whose effect was measured, the largest first
+    std::vector<RoundedByOutput> byOutput {}; ///< of a few products' samples, see lockstep/rounded_by_output.h
+    std::string exchanged {}; ///< which inputs or outputs stand in each other's place, a sentence; empty: none
+    PastProof past = PastProof::NotNeeded;
+    std::optional<ReadPadding> padding {}; ///< where the files are apart by that alone, on the sample that is told of
+    /// Other attributes and rows of tables that move nothing on these samples, where the files are the same; sentences
+    /// without a full stop.
+    std::vector<std::string> unreached {};
+    /// The float model as it is, the other with all that it stores, results alone, and what rounding the weights
+    /// explains: where weights are others.
+    std::optional<NetworkDistance> withOwnWeights {};
+    std::vector<std::string> madeUp {}; ///< of the float model's weights, see confirm/made_up_weights.h
+    /// Caches that hold other numbers, where these weights and the rest make up for one another: each file goes on from
+    /// its own.
+    std::vector<std::string> otherCaches {};
+};
+
 /// What the two files compute without quantizers: the same only where they do so on each sample.
-struct NetworkProof {
+struct NetworkProof : ProofNotes {
     std::optional<NetworkDistance> withFloatWeights; ///< both with the float model's
     /// Both with what the quantized file stores: where the first are apart or cannot be had.
     std::optional<NetworkDistance> withStoredWeights;
@@ -118,31 +141,12 @@ struct NetworkProof {
     /// between them, and that is little or the first with all float constants is there. Factors may have moved from one
     /// constant to another, and biases may make up for rounding.
     std::optional<NetworkDistance> rearranged;
-    /// The float model as it is, the other with all that it stores, results alone, and what rounding the weights
-    /// explains: where weights are others.
-    std::optional<NetworkDistance> withOwnWeights;
-    std::vector<std::string> madeUp; ///< of the float model's weights, see confirm/made_up_weights.h
-    /// Caches that hold other numbers, where these weights and the rest make up for one another: each file goes on from
-    /// its own.
-    std::vector<std::string> otherCaches;
-    PrecisionStep step; ///< which rounding is between the files
-    std::vector<std::string> otherFunctions; ///< a sentence for each operator that computes another function
     bool same() const
     {
         const auto is = [](const std::optional<NetworkDistance>& d) { return d && d->same(); };
         return is(withFloatWeights) || is(withStoredWeights) || is(withFloatConstants) || is(rearranged);
     }
     std::string reason; ///< why one of both, or both, are not there; a sentence without a full stop
-    bool untested = false; ///< the reason is not only that rounding hides what else differs
-    std::vector<std::string> unpaired; ///< stored weights without a partner, names of the quantized file
-    std::vector<ChangedFunction> changed; ///< those whose effect was measured, the largest first
-    std::vector<RoundedByOutput> byOutput; ///< of a few products' samples, see lockstep/rounded_by_output.h
-    std::string exchanged; ///< which inputs or outputs stand in each other's place, a sentence; empty: none
-    PastProof past = PastProof::NotNeeded;
-    std::optional<ReadPadding> padding {}; ///< where the files are apart by that alone, on the sample that is told of
-    /// Other attributes and rows of tables that move nothing on these samples, where the files are the same; sentences
-    /// without a full stop.
-    std::vector<std::string> unreached {};
 };
 
 /// Runs the bypassed file (see bypass.h) and the float model on these samples, at least one, both with the float

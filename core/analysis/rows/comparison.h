@@ -19,12 +19,10 @@
 namespace qs {
 
 /// Whether the quantized file with its quantizers taken out is the float model.
-struct NetworkVerdict {
+struct NetworkVerdict : ProofNotes {
     NetworkDistance distance; ///< where it is known
     bool storedWeights = false; ///< both with the weights of the quantized file, since these are others
     bool givenWeights = false; ///< both with those of the float model, and the quantized file has others
-    PrecisionStep step {}; ///< the rounding between the files
-    std::vector<std::string> otherFunctions {}; ///< operators that compute another function, a sentence each
     std::string reason {}; ///< why it is not known; empty where it is
     /// What the quantized file's constants that are no codes and other ones than the float model's (PrecisionStep)
     /// move the output by, relatively: the files are the same without them, and are called so where that is little.
@@ -39,16 +37,6 @@ struct NetworkVerdict {
     bool lostAlone = false; ///< it is another network by these alone: put back, they make it the float model's
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
-    std::optional<NetworkDistance> ownWeights {}; ///< see NetworkProof::withOwnWeights
-    std::vector<std::string> madeUp {}, otherCaches {}; ///< see NetworkProof
-    bool untested = false; ///< it is not known, and not only since rounding hides what else differs
-    std::vector<std::string> unpaired {}; ///< stored weights without a partner
-    std::vector<RoundedByOutput> byOutput {}; ///< weights whose codes were chosen by the output
-    std::vector<ChangedFunction> changed {}; ///< operators of another function whose effect was measured
-    std::string exchanged {}; ///< which inputs or outputs stand in each other's place; empty: none
-    PastProof past = PastProof::NotNeeded;
-    std::optional<ReadPadding> padding {}; ///< the files are apart by that alone
-    std::vector<std::string> unreached {}; ///< what differs and moves nothing on the samples of the proof
     std::string output {}, movedOutput {}; ///< names: the worst output, and the one that other constants move
     bool known() const { return reason.empty(); }
     bool same() const { return known() && distance.same(); }

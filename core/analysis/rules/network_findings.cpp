@@ -445,31 +445,11 @@ NetworkVerdict judgedConstants(const NetworkProof& proof, const Comparison& c, N
     return verdict;
 }
 
-/// What the verdict has from the proof as it is.
-NetworkVerdict takenFrom(const NetworkProof& proof)
-{
-    NetworkVerdict verdict;
-    verdict.step = proof.step;
-    verdict.otherFunctions = proof.otherFunctions;
-    verdict.untested = proof.untested;
-    verdict.changed = proof.changed;
-    verdict.byOutput = proof.byOutput;
-    verdict.exchanged = proof.exchanged;
-    verdict.past = proof.past;
-    verdict.padding = proof.padding;
-    verdict.unreached = proof.unreached;
-    verdict.unpaired = proof.unpaired;
-    verdict.ownWeights = proof.withOwnWeights;
-    verdict.madeUp = proof.madeUp;
-    verdict.otherCaches = proof.otherCaches;
-    return verdict;
-}
-
 std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, const Comparison& c)
 {
     if (!proof)
         return std::nullopt;
-    NetworkVerdict verdict = takenFrom(*proof);
+    NetworkVerdict verdict { *proof };
     // Where the weights are the float model's, these tell more than what rounding hides.
     const bool stored = proof->withStoredWeights && proof->withStoredWeights->same();
     if (proof->rearranged

@@ -258,7 +258,7 @@ bool movesFactors(const Comparison& c)
 void tellMadeUp(const NetworkVerdict& verdict, Finding& f)
 {
     const auto& caches = verdict.otherCaches;
-    const NetworkDistance& d = *verdict.ownWeights;
+    const NetworkDistance& d = *verdict.withOwnWeights;
     f.title = "Weights are rearranged";
     f.summary = fmt::format(
         "With all that it stores, without quantizers of activations, the quantized file computes what the float model "
@@ -289,7 +289,7 @@ bool areMadeUp(const Comparison& c, const WeightRow& row)
     if (std::ranges::find(verdict.madeUp, row.name) != verdict.madeUp.end())
         return true;
     // Where nothing but these tells that the files are the same, the rest is held against the float model's.
-    const bool byThese = !verdict.madeUp.empty() && verdict.distance.tolerance == verdict.ownWeights->tolerance;
+    const bool byThese = !verdict.madeUp.empty() && verdict.distance.tolerance == verdict.withOwnWeights->tolerance;
     return verdict.rearranged && !byThese;
 }
 
@@ -299,7 +299,7 @@ void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Fi
     const bool madeUp = areInOtherOrder(verdict);
     if (!madeUp && !(verdict.rearranged && movesFactors(c)))
         return;
-    const NetworkDistance& distance = madeUp ? *verdict.ownWeights : verdict.distance;
+    const NetworkDistance& distance = madeUp ? *verdict.withOwnWeights : verdict.distance;
     Finding f = makeFinding(Rule::WeightsDiffer);
     f.severity = Severity::Note;
     f.cause = "rearranged";
@@ -337,7 +337,7 @@ void findUnlikeWeights(const Comparison& c, std::vector<Finding>& found)
         "cannot be compared.",
         unlike, all);
     f.evidence = { evidence("unlike_weights", double(unlike)), evidence("weights", double(all)) };
-    if (const auto& own = verdict.ownWeights; own && std::isfinite(own->worstOutput.distance)) {
+    if (const auto& own = verdict.withOwnWeights; own && std::isfinite(own->worstOutput.distance)) {
         f.summary += fmt::format(" With all that it stores, without quantizers of activations, the quantized file is "
                                  "{:.2g} of the size of the float model's results apart; rounding the float model's "
                                  "weights makes {:.2g}.",
