@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/confirm/cpu_sums.h"
 #include "core/analysis/rules/findings.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
@@ -105,6 +106,8 @@ private slots:
     void blamesTheSumsOfOperatorsOnCodes();
     void risksOfProductsInFloat_data();
     void risksOfProductsInFloat();
+    void costOfRisks_data();
+    void costOfRisks();
     void risksOfConvolutions_data();
     void risksOfConvolutions();
     void ordersRisks_data();
@@ -343,6 +346,49 @@ void IntegerTests::risksOfProductsInFloat()
     std::vector<Finding> found;
     findSaturationRisk(pair, Comparison {}, true, found);
     QCOMPARE(!found.empty(), told);
+}
+
+void IntegerTests::costOfRisks_data()
+{
+    QTest::addColumn<std::vector<float>>("x"); // of the first position, by channel
+    QTest::addColumn<bool>("harms");
+    QTest::newRow("sums that are cut off") << std::vector<float> { 255, 255 } << true;
+    QTest::newRow("activations that leave room") << std::vector<float> { 100, 100 } << false;
+}
+
+/// What may saturate is run on samples, and told as they have it.
+void IntegerTests::costOfRisks()
+{
+    QFETCH(std::vector<float>, x);
+    QFETCH(bool, harms);
+    const ComparePair pair = pairOf(conv("f", false), conv("q", true));
+    std::vector<float> values(12, 1);
+    values[0] = x[0];
+    values[6] = x[1];
+    const auto sums = measureCpuSums(pair, { { { Tensor::of<float>({ 1, 2, 2, 3 }, values) } } });
+    QVERIFY(sums && sums->samples == 1 && pair.floatPlan->graph().value(sums->floatValue).name == "y");
+    // 127 * 255 + 127 * 255 = 64770, of which 32767 are left, as codes of 300: 216 and 109.
+    const auto db = [&](double code) {
+        double signal = 0, noise = 0;
+        for (size_t i = 0; i < 6; ++i) {
+            const double a = values[i], b = values[i + 6], first = 127 * (a + b), second = a + 2 * b;
+            const double as = 300 * (i == 0 ? code : std::nearbyint(first / 300));
+            signal += first * first + second * second;
+            noise += std::pow(first - as, 2) + std::pow(second - 300 * std::nearbyint(second / 300), 2);
+        }
+        return 10 * std::log10(signal / noise);
+    };
+    const double exact = std::nearbyint(127 * double(x[0] + x[1]) / 300);
+    QVERIFY2(std::fabs(sums->exactDb - db(exact)) < 1e-4, qPrintable(QString::number(sums->exactDb)));
+    QVERIFY2(std::fabs(sums->cutDb - db(harms ? 109 : exact)) < 1e-4, qPrintable(QString::number(sums->cutDb)));
+    Comparison c;
+    c.network.emplace().cpuSums = sums;
+    std::vector<Finding> found;
+    findSaturationRisk(pair, c, true, found);
+    QCOMPARE(found.size(), size_t(1));
+    QCOMPARE(found[0].severity, harms ? Severity::Warning : Severity::Note);
+    const QString text = QString::fromStdString(found[0].summary + found[0].remedy);
+    QVERIFY2(text.contains(harms ? "dB at output 'y'" : "Nothing has to be done"), qPrintable(text));
 }
 
 void IntegerTests::risksOfConvolutions_data()

@@ -99,6 +99,14 @@ struct ReadPadding {
     std::string mask; ///< the input that tells of them
 };
 
+/// What sums of 8-bit products that are cut off in 16 bits, as CPUs without VNNI make them, cost an output.
+struct CpuSums {
+    uint64_t samples = 0;
+    ValueId floatValue; ///< the output that loses most
+    double exactDb = 0, cutDb = 0; ///< SQNR with exact sums and with those; infinite without an error
+    double lossDb() const { return exactDb == cutDb ? 0 : exactDb - cutDb; }
+};
+
 /// What a proof finds beside its distances, and a verdict tells as it is.
 struct ProofNotes {
     PrecisionStep step {}; ///< which rounding is between the files
@@ -120,6 +128,7 @@ struct ProofNotes {
     /// Caches that hold other numbers, where these weights and the rest make up for one another: each file goes on from
     /// its own.
     std::vector<std::string> otherCaches {};
+    std::optional<CpuSums> cpuSums {}; ///< see confirm/cpu_sums.h; on CPUs that cut them off
 };
 
 /// What the two files compute without quantizers: the same only where they do so on each sample.

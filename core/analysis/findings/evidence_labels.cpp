@@ -70,6 +70,8 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "lost", "samples lost", EvidenceForm::Count },
     { "gained", "samples gained", EvidenceForm::Count },
     { "chance", "chance in equally good models" },
+    { "cut_sums_sqnr_db", "SQNR with the sums of this CPU" },
+    { "exact_sums_sqnr_db", "SQNR with exact sums" },
     { "risky_share", "weights that can leave 16 bits", EvidenceForm::Share },
     { "mac_share", "share of the multiplications", EvidenceForm::Share },
     { "source", "source" },

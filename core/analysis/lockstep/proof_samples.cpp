@@ -6,6 +6,7 @@
 #include "core/analysis/bypass/network_outputs.h"
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/restored_activations.h"
+#include "core/analysis/confirm/cpu_sums.h"
 #include "core/analysis/confirm/made_up_weights.h"
 #include "core/analysis/decode/past_sample.h"
 #include "core/analysis/lockstep/changed_functions.h"
@@ -13,6 +14,7 @@
 #include "core/analysis/lockstep/rounded_by_output.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/graph/handed_on.h"
+#include "core/kernels/instruction_sets.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -371,6 +373,7 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
         sample.inputs = before.inputs(sample.inputs);
         padding.leaveOut(sample);
     }
+    const auto cpuSums = addsPairsIn16Bits() && !pair.writtenPlan ? measureCpuSums(pair, samples, work) : std::nullopt;
     NetworkProof proof = proveNetwork(pair, samples, work);
     if (isHiddenByRounding(proof)) {
         QS_TRY(std::vector<ProofSample> others, SampleChooser(measured, feeds, feed).others(samples));
@@ -399,6 +402,7 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
         measureRoundedByOutput(pair, samples, work, proof);
     if (!pair.quantizedReference && proof.exchanged.empty())
         findFusedSetting(pair, samples, work, proof);
+    proof.cpuSums = cpuSums;
     measured.proof = std::move(proof);
     return {};
 }

@@ -36,6 +36,17 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, ValueOverf
         o.floatValue = ValueId(size_t(index));
 }
 
+template <class Stream> void archive(Stream& stream, Archived<Stream, CpuSums>& sums)
+{
+    uint64_t index = sums.floatValue.valid() ? sums.floatValue.index() : 0;
+    stream.item(index);
+    stream.item(sums.samples);
+    stream.item(sums.exactDb);
+    stream.item(sums.cutDb);
+    if constexpr (Stream::kReads)
+        sums.floatValue = ValueId(size_t(index));
+}
+
 template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDistance>& d)
 {
     archive(stream, d.worstOutput);
@@ -108,6 +119,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
         stream.item(padding.mask);
     });
     archiveList(stream, proof.unreached);
+    archiveOptional(stream, proof.cpuSums, [&](auto& sums) { archive(stream, sums); });
 }
 
 /// The reader takes any number for a value, and for a precision.
@@ -121,6 +133,8 @@ bool fits(const NetworkProof& proof, const Graph& graph)
                 || ((*d)->mostFrom && (*d)->mostFrom->floatValue.index() >= graph.values().size())
                 || ((*d)->firstApart && (*d)->firstApart->floatValue.index() >= graph.values().size())))
             return false;
+    if (proof.cpuSums && proof.cpuSums->floatValue.index() >= graph.values().size())
+        return false;
     for (const WeightRounding& r : proof.step.roundings)
         if (r.precision && *r.precision > kCoarsestPrecision)
             return false;

@@ -256,6 +256,36 @@ private:
     std::vector<bool> m_joined; ///< by node; empty: not asked yet
 };
 
+/// SQNR of an output that the sums of this CPU take from it is worth a warning.
+constexpr double kHarmfulDb = 1;
+constexpr double kNothingDb = 0.1;
+
+std::string dbOrNoError(double db) { return std::isfinite(db) ? fmt::format("{:.1f} dB", db) : "no error"; }
+
+/// What the sums of this CPU do to the outputs, where it was measured on a few samples.
+void tellCost(const ComparePair& pair, const CpuSums& sums, Finding& f)
+{
+    const std::string samples
+        = sums.samples == 1 ? "one sample" : fmt::format("{} samples, among them the worst,", sums.samples);
+    if (sums.lossDb() < kNothingDb) {
+        f.summary += fmt::format(" On {} the outputs lose less than {} dB by that.", samples, kNothingDb);
+        f.remedy
+            = "Nothing has to be done on such data; --arithmetic integer-avx2 counts what saturates on all samples.";
+        return;
+    }
+    f.summary += fmt::format(" On {} it leaves {} at output '{}', exact sums {}.", samples, dbOrNoError(sums.cutDb),
+        pair.floatPlan->graph().value(sums.floatValue).name, dbOrNoError(sums.exactDb));
+    f.evidence.push_back(evidence("cut_sums_sqnr_db", sums.cutDb, "dB"));
+    f.evidence.push_back(evidence("exact_sums_sqnr_db", sums.exactDb, "dB"));
+    if (sums.lossDb() < kHarmfulDb)
+        return;
+    f.severity = Severity::Warning;
+    f.rank += std::pow(10, -sums.cutDb / 10);
+    f.confidence = 1;
+    f.remedy = "Reduce the range of the weights to 7 bits (--reduce-range), or store them as uint8; --arithmetic "
+               "integer-avx2 --try-remedies 3 measures what that gains.";
+}
+
 } // namespace
 
 void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSaturates, std::vector<Finding>& found)
@@ -285,6 +315,8 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
         f.confidence = 0.5;
         const double noise = noiseExpected(pair, c, unit, weight, risk).value_or(0);
         f.rank = kMayBe * (noise / (1 + noise) + kByWeights * share); // what does make noise comes first
+        if (c.network && c.network->cpuSums)
+            tellCost(pair, *c.network->cpuSums, f);
         found.push_back(std::move(f));
     }
 }
