@@ -165,6 +165,16 @@ void turnedWeight(QdqNet& n, int64_t axis, bool readTwice)
         n.output(n.op("MatMul", { "a", "turned" }, "again"));
 }
 
+/// A scale for each column of a weight.
+void scaledColumns(QdqNet& n, int64_t axis)
+{
+    n.constant("w_q", n.codes({ 36, 5 }));
+    n.constant("w_s", Tensor::of<float>({ 5 }, { 0.01f, 0.02f, 0.03f, 0.04f, 0.05f }));
+    n.constant("w_z", Tensor::of<int8_t>({ 5 }, std::vector<int8_t>(5, 0)));
+    n.node("DequantizeLinear", { "w_q", "w_s", "w_z" }, "w").attributes.set("axis", axis);
+    n.output(n.op("MatMul", { n.qdq(n.input("x", { 3, 36 }), "a"), "w" }, "p"));
+}
+
 const UnitCase kUnitCases[] = {
     { "conv", [](QdqNet& n) { convTo(n, kU8, kU8); }, "QLinearConv>y_q" },
     { "conv s8", [](QdqNet& n) { convTo(n, kS8, kS8); }, "QLinearConv>y_q" },
@@ -292,6 +302,8 @@ const UnitCase kUnitCases[] = {
     { "product", [](QdqNet& n) { product(n, kU8, true); }, "QLinearMatMul>y_q" },
     { "product to float", [](QdqNet& n) { product(n, kU8, false); }, "MatMulIntegerToFloat>p" },
     { "s8 product to float", [](QdqNet& n) { product(n, kS8, false); }, "MatMulIntegerToFloat>p" },
+    { "product, scales per column", [](QdqNet& n) { scaledColumns(n, 1); }, "MatMulIntegerToFloat>p" },
+    { "product, scales along the last axis", [](QdqNet& n) { scaledColumns(n, -1); }, "MatMulIntegerToFloat>p" },
     { "product, scales per row, turned", [](QdqNet& n) { turnedWeight(n, 0, false); }, "MatMulIntegerToFloat>p" },
     { "product, scales per column, turned", [](QdqNet& n) { turnedWeight(n, 1, false); }, "" },
     { "product, turned and read twice", [](QdqNet& n) { turnedWeight(n, 0, true); }, "" },

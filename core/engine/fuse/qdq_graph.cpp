@@ -383,8 +383,11 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
             return std::nullopt;
         r.axis = *axis;
     }
-    if (constant(r.codes))
+    if (const Tensor* codes = constant(r.codes)) {
+        if (r.axis < 0)
+            r.axis += static_cast<int64_t>(codes->rank());
         return r;
+    }
     if (!r.moves.empty()) {
         const bool shifts = r.type == DType::Int8 && readers == 1 && r.zeroPoint.valid();
         r.seen = shifts ? DType::UInt8 : r.type;
