@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/range_use.h"
 
+#include "core/qdq/qlinear_signature.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -322,6 +324,30 @@ const ActivationRow& SeenRows::operator[](size_t row) const
     return behind == m_behind.end() ? m_rows[row] : behind->second;
 }
 
+namespace {
+
+/// The unit computes the row's value: itself, or by sums that are scaled to it.
+bool makes(const QuantView& view, const Graph& graph, const QuantUnit& unit, const ActivationRow& row)
+{
+    const auto& outputs = graph.node(unit.node).outputs;
+    const ValueId sums = outputs.empty() ? ValueId() : outputs[0];
+    return unit.node == row.quantNode || (sums.valid() && view.scaledSums(sums) == row.quantValue);
+}
+
+/// What is moved to become this value; itself where nothing moves it.
+ValueId beforeMoves(const Graph& graph, ValueId value)
+{
+    for (NodeId maker = graph.value(value).producer; maker.valid(); maker = graph.value(value).producer) {
+        const Node& node = graph.node(maker);
+        if (!movesElements(node) || !node.hasInput(0))
+            break;
+        value = node.inputs[0];
+    }
+    return value;
+}
+
+} // namespace
+
 bool hasOwnQuantizer(const ActivationRow& row) { return row.quantizer || row.dynamic || !row.params.scale.empty(); }
 
 bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row)
@@ -336,10 +362,34 @@ bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row)
             && (view.ofValue(inside.value)
                 || std::ranges::find(view.units(), step, &QuantUnit::node) != view.units().end());
     });
-    return inSteps || std::ranges::any_of(view.units(), [&](const QuantUnit& unit) {
-        const auto& outputs = graph.node(unit.node).outputs;
-        const ValueId sums = outputs.empty() ? ValueId() : outputs[0];
-        return unit.node == row.quantNode || (sums.valid() && view.scaledSums(sums) == row.quantValue);
+    return inSteps
+        || std::ranges::any_of(view.units(), [&](const QuantUnit& unit) { return makes(view, graph, unit, row); });
+}
+
+bool readsQuantized(const ComparePair& pair, const ActivationRow& row)
+{
+    const QuantView& view = *pair.quantView;
+    const Graph& graph = pair.quantPlan->graph();
+    if (std::ranges::any_of(view.units(), [&](const QuantUnit& unit) {
+            return makes(view, graph, unit, row) && std::ranges::any_of(unit.inputs, [&](uint32_t q) {
+                return view.quantizers()[q].role == QuantRole::Activation;
+            });
+        }))
+        return true;
+    return row.quantNode.valid() && std::ranges::any_of(graph.node(row.quantNode).inputs, [&](ValueId in) {
+        const auto q = in.valid() ? view.ofQuantized(beforeMoves(graph, in)) : std::nullopt;
+        return q && view.quantizers()[*q].role == QuantRole::Activation;
+    });
+}
+
+bool losesQuantizersInFloat(const ComparePair& pair, const ActivationRow& row)
+{
+    if (hasOwnQuantizer(row) && !row.dynamic && readsQuantized(pair, row))
+        return true;
+    const QuantView& view = *pair.quantView;
+    return std::ranges::any_of(pair.alignment->insideQuant, [&](const InsideValue& inside) {
+        const auto q = view.ofValue(inside.value);
+        return inside.node == row.floatNode && q && !view.quantizers()[*q].dynamic;
     });
 }
 

@@ -77,5 +77,10 @@ private:
 bool hasOwnQuantizer(const ActivationRow& row);
 /// Some quantizer stands at what the value's node reads or makes: without one it is in float already.
 bool isQuantizedNode(const ComparePair& pair, const ActivationRow& row);
+/// What the value's node reads comes out of an activation's quantizer.
+bool readsQuantized(const ComparePair& pair, const ActivationRow& row);
+/// Left in float, the value's node would have fewer quantizers: it reads quantized values and what it makes, or a step
+/// of it, goes through a quantizer that the file stores. DynamicQuantizeLinear belongs to what reads the codes.
+bool losesQuantizersInFloat(const ComparePair& pair, const ActivationRow& row);
 
 } // namespace qs

@@ -74,6 +74,46 @@ bool isTold(
 
 namespace {
 
+/// What the node reads and what that is made of.
+std::set<ValueId> valuesBefore(const Graph& graph, NodeId node)
+{
+    std::set<ValueId> seen;
+    std::vector<NodeId> left { node };
+    while (!left.empty()) {
+        const NodeId at = left.back();
+        left.pop_back();
+        for (const ValueId in : graph.node(at).inputs)
+            if (in.valid() && seen.insert(in).second && graph.value(in).producer.valid())
+                left.push_back(graph.value(in).producer);
+    }
+    return seen;
+}
+
+} // namespace
+
+bool hasOtherNoise(const Comparison& c)
+{
+    const auto& n = c.network;
+    return n && ((n->known() && !n->same()) || n->harmfulConstants || n->lostConstants);
+}
+
+double rankBehindCause(const ComparePair& pair, const Comparison& c, size_t row, const std::vector<Finding>& found)
+{
+    constexpr double kMost = 0.5, kBehind = 0.99;
+    const ActivationRow& grows = c.activations[row];
+    const double came = std::pow(10.0, -(*grows.accumulated.sqnrDb + *grows.increaseDb) / 10);
+    const std::set<ValueId> before = valuesBefore(pair.floatPlan->graph(), grows.floatNode);
+    double rank = HUGE_VAL;
+    for (const Finding& f : found)
+        if (f.activation && f.severity <= Severity::Warning && f.rule != Rule::SensitiveOperator
+            && before.contains(c.activations[*f.activation].floatValue)
+            && ownNoiseShare(c.activations[*f.activation]) >= kMost * came)
+            rank = std::min(rank, kBehind * f.rank);
+    return rank;
+}
+
+namespace {
+
 constexpr size_t kNamedReaders = 3;
 
 /// Of which pair of several it is told.

@@ -39,6 +39,11 @@ inline bool areInOtherOrder(const NetworkVerdict& verdict)
 {
     return !verdict.madeUp.empty() || !verdict.otherCaches.empty();
 }
+/// Constants or functions of the quantized file are others than the float model's: its noise is not its quantizers'.
+bool hasOtherNoise(const Comparison& c);
+/// Where a quantizer that was found at fault makes at least half of the noise that comes in at this row, a rank behind
+/// that finding; else no limit.
+double rankBehindCause(const ComparePair& pair, const Comparison& c, size_t row, const std::vector<Finding>& found);
 /// Weights of which hardly any has anything in common with the float model's, and do not compute the same.
 void findUnlikeWeights(const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

@@ -199,6 +199,7 @@ void findChangedFunctions(const ComparePair& pair, const Comparison& c, std::vec
 
 void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const bool other = hasOtherNoise(c);
     std::unordered_set<std::string> told;
     std::set<NodeId> masked; // Softmax nodes whose scores lost their steps to a mask: nothing of theirs
     for (const Finding& f : found) {
@@ -218,9 +219,10 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
             finishCoarse(row, few, f);
             f.cause = few ? row.opType : std::string();
             found.push_back(std::move(f));
-        } else if (sensitive && amplifies(row) && !masked.contains(row.floatNode) && isQuantizedNode(pair, row)
-            && !readsUnmatched(pair, row)) {
+        } else if (sensitive && !other && amplifies(row) && !masked.contains(row.floatNode)
+            && losesQuantizersInFloat(pair, row) && !readsUnmatched(pair, row)) {
             Finding f = growthFinding(c, i, fmt::format("{} is steep where the values lie", row.opType));
+            f.rank = std::min(f.rank, rankBehindCause(pair, c, i, found));
             f.cause = row.opType + " amplifies";
             f.summary += stepsText(pair, row);
             f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
@@ -262,6 +264,14 @@ NodeId productBefore(const Graph& graph, NodeId product)
     const auto& inputs = graph.node(product).inputs;
     const NodeId maker = !inputs.empty() && inputs[0].valid() ? graph.value(inputs[0]).producer : NodeId();
     return maker.valid() && sumsProducts(graph.node(maker).opType) ? maker : NodeId();
+}
+
+/// Some of these nodes gives what it makes to a quantizer that the file stores.
+bool areQuantized(const Comparison& c, const std::vector<NodeId>& nodes)
+{
+    return std::ranges::any_of(c.activations, [&](const ActivationRow& row) {
+        return hasOwnQuantizer(row) && !row.dynamic && std::ranges::find(nodes, row.floatNode) != nodes.end();
+    });
 }
 
 /// The noise grows in a product that is linear: not because it is steep, but because its sums cancel the signal.
@@ -327,12 +337,18 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
         const ActivationRow* input = inputRow(graph, c, row.floatNode);
         if (input && hasOutlierChannel(c, found, *input))
             continue;
+        const bool ownInput = input && input->dynamic; // quantized for the product alone
+        std::vector<NodeId> makers = ownInput ? std::vector<NodeId> {} : makersOfInput(graph, row.floatNode);
+        if (!areQuantized(c, makers)) {
+            makers.clear();
+            if (!readsQuantized(pair, row)) // all in float, as far as the products before
+                continue;
+        }
         Finding f = growthFinding(c, i,
             "these sums cancel most of what their input holds, such as a mean that all values share, and not its "
             "noise");
         f.cause = "sums that cancel";
-        const bool ownInput = input && input->dynamic; // quantized for the product alone
-        for (const NodeId maker : ownInput ? std::vector<NodeId> {} : makersOfInput(graph, row.floatNode)) {
+        for (const NodeId maker : makers) {
             Remedy change { RemedyKind::ExcludeNode, graph.node(maker).name, {}, 0, 0, 0 };
             if (f.change.kind == RemedyKind::None)
                 f.change = std::move(change);

@@ -128,19 +128,36 @@ Prepared reversed(bool other)
     return m.output("y").finish();
 }
 
+/// What stands around the normalization of steep().
+struct Around {
+    float step = 0.42f, common = 100; ///< of what it reads: the scale, and what all of it has in common
+    bool between = false; ///< a node in float stands before it
+    bool stored = true, dynamic = false; ///< the quantizer behind it; neither: none
+    bool lost = false; ///< a constant that is added to what it reads holds zeros
+};
+
 /// A normalization of values that are little beside what they have in common, and beside the steps of that.
-Prepared steep(bool codes)
+Prepared steep(bool codes, const Around& around = {})
 {
     SmallModel m(codes ? "q" : "f");
-    m.input("x", { kRows, kWidth }).constant("common", Tensor::scalar(100.f));
+    m.input("x", { kRows, kWidth }).constant("common", Tensor::scalar(around.common));
     m.constant("one", Tensor::of<float>({ kWidth }, std::vector<float>(kWidth, 1)));
-    m.node("Add", { "x", "common" }, { "m" });
+    m.constant(
+        "added", Tensor::of<float>({ kWidth }, codes && around.lost ? std::vector<float>(kWidth) : uniform(kWidth, 4)));
+    m.node("Add", { "x", "added" }, { "a" }).node("Add", { "a", "common" }, { "m" });
     if (codes)
-        m.qdq<int8_t>("m", "m_dq", 0.42f, -128);
-    m.node("LayerNormalization", { codes ? "m_dq" : "m", "one" }, { "s" });
-    if (codes)
+        m.qdq<int8_t>("m", "m_dq", around.step, -128);
+    std::string read = codes ? "m_dq" : "m";
+    if (around.between)
+        m.node("Neg", { read }, { "between" });
+    m.node("LayerNormalization", { around.between ? "between" : read, "one" }, { "s" });
+    const bool stored = codes && around.stored && !around.dynamic, dynamic = codes && around.dynamic;
+    if (stored)
         m.qdq<int8_t>("s", "s_dq", 0.035f, 0);
-    return m.node("Neg", { codes ? "s_dq" : "s" }, { "y" }).output("y").finish();
+    if (dynamic)
+        m.node("DynamicQuantizeLinear", { "s" }, { "s_codes", "s_scale", "s_zero" })
+            .node("DequantizeLinear", { "s_codes", "s_scale", "s_zero" }, { "s_dq" });
+    return m.node("Neg", { stored || dynamic ? "s_dq" : "s" }, { "y" }).output("y").finish();
 }
 
 /// With one value of the float file without its partner.
@@ -245,6 +262,45 @@ private slots:
         const Comparison told = proved(pair), silent = proved(withoutPartner(pair, "m"));
         QVERIFY2(findingOf(told, Rule::SensitiveOperator), qPrintable(rulesOf(told)));
         QVERIFY2(!findingOf(silent, Rule::SensitiveOperator), qPrintable(rulesOf(silent)));
+    }
+
+    void growthInFloat_data()
+    {
+        QTest::addColumn<bool>("between");
+        QTest::addColumn<bool>("stored");
+        QTest::addColumn<bool>("dynamic");
+        QTest::addColumn<bool>("lost");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("between quantizers") << false << true << false << false << true;
+        QTest::newRow("nothing quantizes what it makes") << false << false << false << false << false;
+        QTest::newRow("what reads it quantizes for itself") << false << false << true << false << false;
+        QTest::newRow("what it reads is in float") << true << true << false << false << false;
+        QTest::newRow("a constant is lost") << false << true << false << true << false;
+    }
+    /// An operator that is in float already cannot be left there, nor does that mend what a lost constant makes.
+    void growthInFloat()
+    {
+        QFETCH(const bool, between);
+        QFETCH(const bool, stored);
+        QFETCH(const bool, dynamic);
+        QFETCH(const bool, lost);
+        QFETCH(const bool, told);
+        const Around around { 0.42f, 100, between, stored, dynamic, lost };
+        const Comparison c = proved(pairOf(steep(false, around), steep(true, around)));
+        const ActivationRow& row = rowOf(c, "s");
+        QVERIFY(row.increaseDb.value_or(0) > 10 && *row.accumulated.sqnrDb < 20);
+        QVERIFY2((findingOf(c, Rule::SensitiveOperator) != nullptr) == told, qPrintable(rulesOf(c)));
+        QVERIFY2(!lost || c.findings.front().severity == Severity::Error, qPrintable(rulesOf(c)));
+    }
+
+    /// The range before it makes most of what grows here, and is told of first.
+    void growthBehindACause()
+    {
+        const Around around { 10.3f / 255, 10, false, true, false, false };
+        const Comparison c = proved(pairOf(steep(false, around), steep(true, around)));
+        QVERIFY2(findingOf(c, Rule::SensitiveOperator), qPrintable(rulesOf(c)));
+        QCOMPARE(int(c.findings.front().rule), int(Rule::RangeTooSmall));
+        QCOMPARE(c.findings.front().tensor, std::string("m"));
     }
 
     /// All values agree, and the file goes on from the last one.

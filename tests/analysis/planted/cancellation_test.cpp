@@ -130,6 +130,30 @@ private slots:
         QVERIFY2(!findingOf(*c, Rule::SensitiveOperator), qPrintable(rulesOf(*c)));
     }
 
+    /// The noise is the input's, and nothing behind it has a quantizer.
+    void saysNothingOfSumsInFloat()
+    {
+        const auto network = [](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { kRows, 2 }).constant("mean", Tensor::of<float>({ 2 }, { kMean, kMean }));
+            m.constant("w", Tensor::of<float>({ 2, 1 }, { 1, -1 }));
+            if (codes)
+                m.qdq<int8_t>("x", "x_read", 0.8f, 0);
+            return m.node("Add", { codes ? "x_read" : "x", "mean" }, { "a" })
+                .node("MatMul", { "a", "w" }, { "y" })
+                .output("y")
+                .finish();
+        };
+        CompareOptions options;
+        options.prove = true;
+        const FixedData data({ Tensor::of<float>({ kRows, 2 }, normals(int(2 * kRows), 9)) });
+        const auto c = compareModels(pairOf(network(false), network(true)), data, options, {});
+        QVERIFY(c.ok() && c->network && c->network->same());
+        const ActivationRow& row = rowOf(*c, "y");
+        QVERIFY(row.increaseDb.value_or(0) > 10 && *row.accumulated.sqnrDb < 20);
+        QVERIFY2(!findingOf(*c, Rule::SensitiveOperator), qPrintable(rulesOf(*c)));
+    }
+
     /// Nothing could be left in float.
     void saysNothingWhereNothingIsQuantized()
     {
