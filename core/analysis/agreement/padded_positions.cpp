@@ -11,6 +11,14 @@ namespace qs {
 
 namespace {
 
+void addRun(size_t begin, size_t end, ElementRuns& runs)
+{
+    if (!runs.empty() && runs.back().second == begin)
+        runs.back().second = end;
+    else
+        runs.emplace_back(begin, end);
+}
+
 /// Whether an axis of this size by the types can be that of the positions.
 bool mayBePositions(const Dim& size, const Dim& positions)
 {
@@ -58,7 +66,8 @@ std::optional<PaddedPositions> PaddedPositions::of(const Plan& floatPlan, const 
     return padded;
 }
 
-std::optional<size_t> PaddedPositions::axisOf(ValueId value, const Shape& shape, size_t positions, bool cache) const
+std::optional<std::pair<size_t, bool>> PaddedPositions::axisOf(
+    ValueId value, const Shape& shape, size_t positions, bool cache) const
 {
     const auto& dims = m_plan->facts().of(value).dims;
     const bool typed = dims && dims->size() == shape.size();
@@ -76,7 +85,7 @@ std::optional<size_t> PaddedPositions::axisOf(ValueId value, const Shape& shape,
     const bool named = typed && !(*dims)[found[0]].symbol.empty();
     if (shape.size() == 2 && !named && value != m_plan->graph().inputs()[m_text->tokens.ids])
         return std::nullopt; // as many features as positions
-    return found[0];
+    return std::pair(found[0], scores);
 }
 
 std::optional<PaddedPositions::Place> PaddedPositions::placeOf(ValueId value, const Shape& shape) const
@@ -92,7 +101,8 @@ std::optional<PaddedPositions::Place> PaddedPositions::placeOf(ValueId value, co
         const auto found = axisOf(value, shape, place.positions, cache);
         if (!found)
             return std::nullopt;
-        axis = *found;
+        axis = found->first;
+        place.scores = found->second;
     } else { // rows of all samples, one after the other?
         const auto& dims = m_plan->facts().of(value).dims;
         const bool fixed = dims && !dims->empty() && (*dims)[0].known() && !m_text->idsDims[1].known();
@@ -105,22 +115,30 @@ std::optional<PaddedPositions::Place> PaddedPositions::placeOf(ValueId value, co
     return place;
 }
 
-std::optional<ElementRuns> PaddedPositions::counted(ValueId value, const Shape& shape, size_t sample) const
+/// The elements of one position from `begin` on.
+void PaddedPositions::addRuns(const Place& place, size_t row, size_t begin, ElementRuns& runs) const
 {
-    const auto place = placeOf(value, shape);
+    if (!place.scores)
+        return addRun(begin, begin + place.inner, runs);
+    for (size_t i = 0; i < place.positions; ++i)
+        if (m_counts[row + i])
+            addRun(begin + i, begin + i + 1, runs);
+}
+
+std::optional<ElementRuns> PaddedPositions::counted(
+    ValueId value, const Shape& shape, size_t sample, bool wholeRows) const
+{
+    auto place = placeOf(value, shape);
     if (!place || sample >= m_samples)
         return std::nullopt;
+    place->scores = place->scores && !wholeRows;
     ElementRuns runs;
     const size_t row = sample * m_width + place->first;
     for (size_t outer = 0; outer < place->outer; ++outer)
         for (size_t i = 0; i < place->positions; ++i) {
             if (!m_counts[row + i])
                 continue;
-            const size_t begin = (outer * place->positions + i) * place->inner;
-            if (!runs.empty() && runs.back().second == begin)
-                runs.back().second = begin + place->inner;
-            else
-                runs.emplace_back(begin, begin + place->inner);
+            addRuns(*place, row, (outer * place->positions + i) * place->inner, runs);
         }
     return runs;
 }

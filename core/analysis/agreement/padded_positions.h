@@ -24,15 +24,16 @@ struct TextPositions {
 std::optional<TextPositions> textPositions(const Plan& floatPlan, const std::vector<OutputPair>& outputs);
 
 /// Which positions of one feed are padding: they count in no number. Of tensors whose axis of positions is not certain
-/// all elements count.
+/// all elements count. Of scores of attention neither rows nor columns of padding count.
 class PaddedPositions {
 public:
     /// Nothing where no position is padding.
     static std::optional<PaddedPositions> of(const Plan& floatPlan, const TextPositions& text, const Feed& feed);
 
     /// The elements of sample `sample` that count, from the sample's first one; nothing where all do. `value` is the
-    /// float model's, of this shape, in plain order.
-    std::optional<ElementRuns> counted(ValueId value, const Shape& shape, size_t sample) const;
+    /// float model's, of this shape, in plain order. `wholeRows`: of scores all of a row that counts, where a mask that
+    /// is added tells what does not.
+    std::optional<ElementRuns> counted(ValueId value, const Shape& shape, size_t sample, bool wholeRows = false) const;
     /// The same of all samples, from the tensor's first element.
     std::optional<ElementRuns> countedOfAll(ValueId value, const Shape& shape) const;
 
@@ -40,6 +41,7 @@ private:
     struct Place {
         size_t outer = 1, positions = 1, inner = 1; ///< of one sample
         size_t first = 0; ///< of the mask's row: the first of these positions
+        bool scores = false; ///< the elements of each position belong to positions, too
     };
     PaddedPositions(const Plan& floatPlan, const TextPositions& text, size_t samples)
         : m_plan(&floatPlan)
@@ -48,7 +50,9 @@ private:
     {
     }
     std::optional<Place> placeOf(ValueId value, const Shape& shape) const;
-    std::optional<size_t> axisOf(ValueId value, const Shape& shape, size_t positions, bool cache) const;
+    std::optional<std::pair<size_t, bool>> axisOf(
+        ValueId value, const Shape& shape, size_t positions, bool cache) const;
+    void addRuns(const Place& place, size_t row, size_t begin, ElementRuns& runs) const;
 
     const Plan* m_plan;
     const TextPositions* m_text;

@@ -65,7 +65,7 @@ private:
     /// Whole numbers say which elements are meant: equal or not, and no noise.
     void measureWhole(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
     /// The elements of one sample that count, of so many: all but those of padding.
-    ElementRuns counted(ValueId value, const Shape& shape, size_t sample, size_t count) const;
+    ElementRuns counted(ValueId value, const Shape& shape, size_t sample, size_t count, bool wholeRows = false) const;
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
     void measureScores(size_t cell, const OutputPair& out, const float* x, const float* y, const ScoreRows& rows,
         const PromptTokens* prompt);

@@ -96,9 +96,9 @@ QuantParams pairParams(const PairPlan& plan, const Execution& q, double& scaleSq
     return params;
 }
 
-ElementRuns Lockstep::counted(ValueId value, const Shape& shape, size_t sample, size_t count) const
+ElementRuns Lockstep::counted(ValueId value, const Shape& shape, size_t sample, size_t count, bool wholeRows) const
 {
-    const auto runs = m_padded ? m_padded->counted(value, shape, sample) : std::nullopt;
+    const auto runs = m_padded ? m_padded->counted(value, shape, sample, wholeRows) : std::nullopt;
     return runs.value_or(ElementRuns { { 0, count } });
 }
 
@@ -115,21 +115,22 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
     for (size_t d = axis + 1; d < shape.size(); ++d)
         inner *= size_t(shape[d]);
     whole.quantizer = known ? &quantizer : nullptr;
+    const bool mask = m.pairs[index].addedMask, scores = m.pairs[index].scoreRows;
+    const size_t width = (mask || scores) && !shape.empty() ? size_t(shape.back()) : 0;
     const auto own = dynamicQuantizer(m_shared.pair->quantPlan->graph(), m.pairs[index], whole.x, whole.n);
     for (size_t s = 0; s < slices; ++s) {
         PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, counts, m_scratch);
         PairSums local;
-        for (const auto& [from, to] : counted(m.pairs[index].x, shape, s, whole.n / slices)) {
+        for (const auto& [from, to] : counted(m.pairs[index].x, shape, s, whole.n / slices, scores)) {
             PairRun run = whole;
             const size_t begin = s * (whole.n / slices) + from;
             run.n = to - from;
             run.x += begin;
             run.y += begin;
             run.p = whole.p ? whole.p + begin : nullptr;
-            const bool masked = m.pairs[index].scoreRows || m.pairs[index].addedMask;
-            const size_t rowLength = masked && !shape.empty() ? size_t(shape.back()) : 0;
+            const size_t rowLength = mask ? std::min(width, run.n) : width; // each element masks by itself
             if (params.scale.size() <= 1 && rowLength > 0 && run.n % rowLength == 0)
-                meter.addScores(run, rowLength, m.pairs[index].addedMask);
+                meter.addScores(run, rowLength, mask);
             else if (params.scale.size() > 1)
                 meter.addChannels(run, params, begin, shape.empty() ? 1 : size_t(shape[axis]), inner);
             else

@@ -15,7 +15,7 @@ using namespace qs::test;
 constexpr int64_t kVocabulary = 40, kWide = 8, kText = 8;
 constexpr int64_t kFloat = 1, kInt32 = 6;
 
-enum class Reads { Mask, SizeOfMask, Lengths };
+enum class Reads { Mask, SizeOfMask, Lengths, KeysWithoutPadding };
 
 /// mask, text -> what is added to the scores: nothing before the text's own positions and behind each of them. As
 /// exporters write it, rows of padding let nothing through.
@@ -52,7 +52,12 @@ Prepared decoder(Reads reads)
     m.constant("out", normalFloats(random, { kWide, kVocabulary }, 1));
     m.node("Gather", { "words", "input_ids" }, { "h" });
     for (const std::string n : { "q", "k", "v" })
-        m.node("MatMul", { "h", n + "_w" }, { n });
+        m.node("MatMul", { "h", n + "_w" }, { n == "k" && reads == Reads::KeysWithoutPadding ? "all_k" : n });
+    if (reads == Reads::KeysWithoutPadding) {
+        m.constant("last_axis", Tensor::of<int64_t>({ 1 }, { 2 }));
+        m.node("Cast", { "attention_mask" }, { "shown" }, { { "to", kFloat } });
+        m.node("Unsqueeze", { "shown", "last_axis" }, { "shown_rows" }).node("Mul", { "all_k", "shown_rows" }, { "k" });
+    }
     if (reads == Reads::Lengths) {
         m.constant("none", Tensor::of<float>({ 1, 1, 0, kWide }, {}))
             .constant("axis", Tensor::of<int64_t>({ 1 }, { 1 }));
@@ -111,6 +116,7 @@ class PaddingTests : public QObject {
 private slots:
     void texts_data();
     void texts();
+    void scoresOfPadding();
 };
 
 void PaddingTests::texts_data()
@@ -157,6 +163,16 @@ void PaddingTests::texts()
     QCOMPARE(found->severity, Severity::Error);
     QCOMPARE(QString::fromStdString(found->title), QStringLiteral("The quantized file reads padding as text"));
     QVERIFY2(QString::fromStdString(found->summary).contains(told), found->summary.c_str());
+}
+
+/// What stands in the columns of padding counts as little as what stands in its rows.
+void PaddingTests::scoresOfPadding()
+{
+    const auto c = compareModels(pairOf(decoder(Reads::Mask), decoder(Reads::KeysWithoutPadding)),
+        PaddedTexts({ 0, 2, 4 }, false), CompareOptions(), {});
+    QVERIFY2(c.ok(), c.ok() ? "" : issueText(c.issue()).c_str());
+    for (const char* name : { "qk", "scaled", "scores", "p", "logits" })
+        QVERIFY2(rowOf(*c, name).accumulated.exact, name);
 }
 
 QTEST_GUILESS_MAIN(PaddingTests)
