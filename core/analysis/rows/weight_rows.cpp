@@ -177,8 +177,24 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
         row.usedCodes = usedCodes(codes, params);
 }
 
-/// What other granularities and, where it is coarse, more bits would give.
-void fillTrials(const Tensor& codes, const QuantParams& params, const Tensor& weight, double signal, WeightRow& row)
+/// Scales a channel are scales for several elements each: biases of recurrent operators, slopes, and what is added or
+/// multiplied by channel hold one number for each, which a scale of its own would store as it is.
+bool holdsChannels(const Node& node, ValueId weight, const Shape& shape, int64_t axis)
+{
+    constexpr ptrdiff_t kFirstBias = 3; // behind the input, W and R
+    const std::string type = floatOpType(node);
+    const auto slot = std::ranges::find(node.inputs, weight) - node.inputs.begin();
+    if ((type == "LSTM" || type == "GRU" || type == "RNN") && slot >= kFirstBias)
+        return false;
+    for (size_t d = 0; d < shape.size(); ++d)
+        if (int64_t(d) != axis && shape[d] > 1)
+            return true;
+    return false;
+}
+
+/// What other granularities and, where it is coarse, more bits would give; `channels`: see holdsChannels().
+void fillTrials(
+    const Tensor& codes, const QuantParams& params, const Tensor& weight, double signal, bool channels, WeightRow& row)
 {
     const WeightForm form = weightForm(params, codes);
     const auto tried = [&](std::optional<int64_t> axis) -> Number {
@@ -186,9 +202,12 @@ void fillTrials(const Tensor& codes, const QuantParams& params, const Tensor& we
         return noise ? powerRatioDb(signal, *noise) : Number();
     };
     row.perTensorSqnrDb = tried(std::nullopt);
-    row.perChannelSqnrDb = tried(row.channelAxis);
+    if (channels)
+        row.perChannelSqnrDb = tried(row.channelAxis);
     if (row.similarity.sqnrDb && *row.similarity.sqnrDb < kFinerWeightsDb)
         row.finer = finerWeights(weight, form, params, row.channelAxis, signal);
+    if (row.finer && !channels)
+        row.finer->eightBitsPerChannel.reset();
 }
 
 WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& floatTensor, bool histograms)
@@ -212,7 +231,7 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
     fillAgainstGrid(codes, params, wp, weight, y, sums.xx, row);
     fillChannels(x, y, channelsOf(row.shape, row.channelAxis), row);
     if (!row.bias && row.shape.size() >= 2)
-        fillTrials(codes, params, weight, sums.xx, row);
+        fillTrials(codes, params, weight, sums.xx, holdsChannels(node, wp.floatValue, row.shape, row.channelAxis), row);
     if (histograms) {
         row.floatHistogram.add(x);
         row.quantHistogram.add(y);

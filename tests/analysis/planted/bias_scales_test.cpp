@@ -140,6 +140,31 @@ const Finding* severeOf(const Comparison& c, Rule rule)
     return at == c.findings.end() ? nullptr : &*at;
 }
 
+/// One number a channel in one scale, the first far larger than the others: what is added to an image, or the biases of
+/// an LSTM of two directions.
+Prepared singleNumbers(bool codes, bool recurrent)
+{
+    constexpr int64_t kHidden = 4, kGates = 4 * kHidden;
+    const Shape shape = recurrent ? Shape { 2, 2 * kGates } : Shape { kRows, 1, 1 };
+    std::vector<float> c = uniform(size_t(recurrent ? 4 * kGates : kRows), 7, 0.01f, 0.02f);
+    c[0] = 1;
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", recurrent ? Shape { kRows, 1, kWidth } : Shape { 1, kRows, kWidth, 1 });
+    if (codes)
+        m.weight("c", shape, symmetricCodes(c, { 1.f / 127 }), { 1.f / 127 });
+    else
+        m.constant("c", Tensor::of<float>(shape, c));
+    if (!recurrent)
+        return m.node("Add", { "x", "c" }, { "y" }).output("y").finish();
+    m.constant("w", Tensor::of<float>({ 2, kGates, kWidth }, uniform(size_t(2 * kGates * kWidth), 5)));
+    m.constant("r", Tensor::of<float>({ 2, kGates, kHidden }, uniform(size_t(2 * kGates * kHidden), 6)));
+    return m
+        .node("LSTM", { "x", "w", "r", "c" }, { "y" },
+            { { "hidden_size", kHidden }, { "direction", std::string("bidirectional") } })
+        .output("y")
+        .finish();
+}
+
 } // namespace
 
 class BiasScaleTests : public QObject {
@@ -255,6 +280,24 @@ private slots:
         QCOMPARE(QString::fromStdString(f->node), blamed);
         QCOMPARE(int(placesOf(*f).size()), 1);
         QVERIFY2(QString::fromStdString(f->summary).contains(factor), f->summary.c_str());
+    }
+
+    void channelsOfOneNumber_data()
+    {
+        QTest::addColumn<bool>("recurrent");
+        QTest::newRow("added to an image") << false;
+        QTest::newRow("biases of two directions") << true;
+    }
+    /// A scale for each number would store it as it is: that is no granularity.
+    void channelsOfOneNumber()
+    {
+        QFETCH(const bool, recurrent);
+        const Shape shape = recurrent ? Shape { kRows, 1, kWidth } : Shape { 1, kRows, kWidth, 1 };
+        const FixedData data({ Tensor::of<float>(shape, uniform(size_t(kRows * kWidth), 9)) });
+        const Comparison c = compared(singleNumbers(false, recurrent), singleNumbers(true, recurrent), data);
+        QCOMPARE(c.weights.size(), size_t(1));
+        QVERIFY(c.weights[0].perTensorSqnrDb && !c.weights[0].perChannelSqnrDb);
+        QVERIFY2(!findingOf(c, Rule::ChannelImbalance), qPrintable(rulesOf(c)));
     }
 };
 
