@@ -203,6 +203,14 @@ double powerBehind(const Comparison& c, NodeId node)
     return 0;
 }
 
+/// The weights beside it are others, too: it was trained with them.
+bool isRetrained(const Comparison& c, const WeightRow& row)
+{
+    return std::ranges::any_of(c.weights, [&](const WeightRow& w) {
+        return !w.bias && w.quantNode == row.quantNode && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare;
+    });
+}
+
 /// Little of the output's power, but most of what is off there, and not by rounding. The mean tells whether it is off
 /// by this bias: one that was corrected takes a mean error away.
 bool makesMostNoise(const Comparison& c, const WeightRow& row)
@@ -210,10 +218,7 @@ bool makesMostNoise(const Comparison& c, const WeightRow& row)
     const double sqnr = row.similarity.sqnrDb.value_or(HUGE_VAL), mean = row.similarity.meanError.value_or(0);
     if (sqnr >= kUnrelatedDb || row.idealSqnrDb.value_or(0) < sqnr + kBeyondRoundingDb)
         return false;
-    const bool retrained = std::ranges::any_of(c.weights, [&](const WeightRow& w) {
-        return !w.bias && w.quantNode == row.quantNode && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare;
-    });
-    return !retrained && std::ranges::any_of(c.activations, [&](const ActivationRow& a) {
+    return !isRetrained(c, row) && std::ranges::any_of(c.activations, [&](const ActivationRow& a) {
         const double noise = a.accumulated.rmse.value_or(0), own = row.similarity.rmse.value_or(0);
         return a.floatNode == row.floatNode && row.floatNode.valid() && own * own >= kMostBehind * noise * noise
             && std::fabs(a.accumulated.meanError.value_or(0) - mean) <= kMostBehind * std::fabs(mean);
@@ -225,6 +230,18 @@ bool isAllZeros(const WeightRow& row)
 {
     constexpr double kNothing = 1e-6; // dB
     return std::fabs(row.similarity.sqnrDb.value_or(HUGE_VAL)) < kNothing && !row.similarity.cosine;
+}
+
+/// Zeros in place of what its scales hold well, however little that is of the output: no rounding makes these. Where
+/// less than that is off behind the node, something else adds it.
+bool isLost(const Comparison& c, const WeightRow& row)
+{
+    const double own = row.similarity.rmse.value_or(0);
+    return isAllZeros(row) && row.idealSqnrDb.value_or(0) >= kBeyondRoundingDb && !isRetrained(c, row)
+        && std::ranges::none_of(c.activations, [&](const ActivationRow& a) {
+               return a.floatNode == row.floatNode && row.floatNode.valid()
+                   && std::pow(a.accumulated.rmse.value_or(HUGE_VAL), 2) < kMostBehind * own * own;
+           });
 }
 
 /// What is told of a bias by itself.
@@ -250,7 +267,7 @@ BiasFault faultOf(const ComparePair& pair, const Comparison& c, const WeightRow&
     fault.cut = !fault.meant && (row.clippedFraction.value_or(0) > 0 || fault.cutBits > 0) && fault.share > kHarmfulCut;
     fault.most = !fault.meant && fault.share <= kHarmfulBias && makesMostNoise(c, row);
     const bool coarse = !fault.meant && dtypeBits(row.params.dtype) < kSumBits && fault.share > kHarmfulBits;
-    fault.wrong = fault.cut || coarse || fault.most || (!fault.meant && fault.share > kHarmfulBias);
+    fault.wrong = fault.cut || coarse || fault.most || (!fault.meant && (fault.share > kHarmfulBias || isLost(c, row)));
     fault.mismatched = addsToSums(pair, row) && fault.scale && fault.scale->distance() > kBiasRatio;
     fault.narrow = dtypeBits(row.params.dtype) < kSumBits;
     return fault;

@@ -140,6 +140,29 @@ const Finding* severeOf(const Comparison& c, Rule rule)
     return at == c.findings.end() ? nullptr : &*at;
 }
 
+/// A product with coarse weights and a bias that is little beside what they round, its codes or zeros in their place;
+/// `behind`: it is added behind the product.
+Prepared coarse(bool codes, bool zeros, float step, bool behind)
+{
+    const std::vector<float> w = uniform(size_t(kWidth * kWidth), 5), b = uniform(size_t(kWidth), 7, 0.02f, 0.05f);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth });
+    if (!codes)
+        return m.constant("w", Tensor::of<float>({ kWidth, kWidth }, w))
+            .constant("b", Tensor::of<float>({ kWidth }, b))
+            .node("Gemm", { "x", "w", "b" }, { "p" }, { { "transB", int64_t(1) } })
+            .output("p")
+            .finish();
+    m.weight("w", { kWidth, kWidth }, rowCodes(w, { 1.f / 7 }), { 1.f / 7 });
+    m.constant("b_quantized",
+        Tensor::of<int32_t>({ kWidth }, zeros ? std::vector<int32_t>(size_t(kWidth)) : biasCodes(b, { step })));
+    m.constant("b_scale", Tensor::scalar(step)).node("DequantizeLinear", { "b_quantized", "b_scale" }, { "b" });
+    m.node("Gemm", { "x", "w", "b" }, { behind ? "sums" : "p" }, { { "transB", int64_t(1) } });
+    if (behind)
+        m.constant("added", Tensor::of<float>({ kWidth }, b)).node("Add", { "sums", "added" }, { "p" });
+    return m.output("p").finish();
+}
+
 /// One number a channel in one scale, the first far larger than the others: what is added to an image, or the biases of
 /// an LSTM of two directions.
 Prepared singleNumbers(bool codes, bool recurrent)
@@ -280,6 +303,32 @@ private slots:
         QCOMPARE(QString::fromStdString(f->node), blamed);
         QCOMPARE(int(placesOf(*f).size()), 1);
         QVERIFY2(QString::fromStdString(f->summary).contains(factor), f->summary.c_str());
+    }
+
+    void lost_data()
+    {
+        QTest::addColumn<bool>("zeros");
+        QTest::addColumn<float>("step");
+        QTest::addColumn<bool>("behind");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("zeros") << true << 1e-4f << false << true;
+        QTest::newRow("the float model's") << false << 1e-4f << false << false;
+        QTest::newRow("rounded to zeros") << false << 0.2f << false << false;
+        QTest::newRow("added behind") << true << 1e-4f << true << false;
+    }
+    /// Zeros are told of, however much else is off.
+    void lost()
+    {
+        QFETCH(const bool, zeros);
+        QFETCH(const float, step);
+        QFETCH(const bool, behind);
+        QFETCH(const bool, told);
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, uniform(size_t(kRows * kWidth), 9)) });
+        const Comparison c = compared(coarse(false, false, 1, false), coarse(true, zeros, step, behind), data);
+        const Finding* found = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
+        if (told)
+            QCOMPARE(found->title, std::string("The bias of n_p is lost"));
     }
 
     void channelsOfOneNumber_data()
