@@ -266,6 +266,73 @@ private:
         for (size_t v = 0; v < f.values().size(); ++v)
             if (!f.values()[v].uses.empty())
                 compare(ValueId(v), q.findValue(f.values()[v].name), f.node(f.values()[v].uses[0].node).name);
+        compareUnpaired(partners);
+        dropConsequences();
+    }
+
+    /// Of an elementwise node that has no partner by what it makes, as that is another value by its constant: the
+    /// constant that the only such node has which reads the same.
+    void compareUnpaired(const NodePartners& partners)
+    {
+        const Graph& f = m_pair.floatPlan->graph();
+        std::set<NodeId> paired;
+        for (const auto& [quantNode, floatNode] : partners.all())
+            paired.insert(floatNode);
+        for (const ValuePair& value : m_pair.alignment->values) {
+            const auto own = addersOf(*m_pair.floatPlan, value.floatValue);
+            if (own.size() != 1 || paired.contains(own[0].node))
+                continue;
+            auto theirs = addersOf(*m_pair.quantPlan, value.quantValue);
+            std::erase_if(theirs, [&](const Use& use) {
+                return m_pair.quantPlan->graph().node(use.node).opType != f.node(own[0].node).opType
+                    || partners.all().contains(use.node);
+            });
+            if (theirs.size() == 1)
+                compare(constantBeside(*m_pair.floatPlan, own[0]), constantBeside(*m_pair.quantPlan, theirs[0]),
+                    f.node(own[0].node).name);
+        }
+    }
+
+    /// The other input of a node of two; invalid where it is no constant.
+    static ValueId constantBeside(const Plan& plan, const Use& use)
+    {
+        const ValueId other = plan.graph().node(use.node).inputs[1 - use.slot];
+        return plan.constant(other) ? other : ValueId();
+    }
+
+    /// Nodes that compute something of this value and a constant, element by element.
+    static std::vector<Use> addersOf(const Plan& plan, ValueId value)
+    {
+        std::vector<Use> found;
+        for (const Use& use : plan.graph().value(value).uses) {
+            const Node* node = use.node.valid() ? &plan.graph().node(use.node) : nullptr;
+            const bool elementwise = node && (node->is("Add") || node->is("Sub") || node->is("Mul") || node->is("Div"));
+            if (elementwise && node->hasInput(0) && node->hasInput(1) && constantBeside(plan, use).valid())
+                found.push_back(use);
+        }
+        return found;
+    }
+
+    /// What the quantized file computes of constants that are told of is another value by these.
+    void dropConsequences()
+    {
+        const Graph& q = m_pair.quantPlan->graph();
+        std::set<ValueId> told;
+        for (const WeightRounding& r : m_step.roundings)
+            told.insert(q.findValue(r.quantizedName));
+        std::erase_if(m_step.roundings, [&](const WeightRounding& r) {
+            std::vector<ValueId> left { q.findValue(r.quantizedName) };
+            std::set<ValueId> seen;
+            for (size_t i = 0; i < left.size(); ++i) {
+                const NodeId maker = left[i].valid() ? q.value(left[i]).producer : NodeId();
+                for (const ValueId in : maker.valid() ? q.node(maker).inputs : std::vector<ValueId> {})
+                    if (in.valid() && told.contains(in))
+                        return true;
+                    else if (in.valid() && seen.insert(in).second)
+                        left.push_back(in);
+            }
+            return false;
+        });
     }
 
     /// Codes, what they were made from or become, and a paired weight's with its elements moved.

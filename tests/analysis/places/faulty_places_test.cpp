@@ -171,6 +171,37 @@ ComparePair withoutPartner(ComparePair pair, const std::string& name)
     return pair;
 }
 
+/// A table that is added to what is made of x, then a normalization; in the other file by other names.
+Prepared withTable(bool codes, bool zeros)
+{
+    const std::string tail = codes ? "_other" : "";
+    const std::vector<float> table
+        = zeros ? std::vector<float>(size_t(kRows * kWidth)) : uniform(size_t(kRows * kWidth), 4);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("one", Tensor::of<float>({ kWidth }, std::vector<float>(kWidth, 1)));
+    m.constant("table" + tail, Tensor::of<float>({ kRows, kWidth }, table));
+    if (codes)
+        m.qdq<int8_t>("x", "x_dq", 0.04f, 0);
+    m.node("Sin", { codes ? "x_dq" : "x" }, { "m" + tail }).node("Add", { "m" + tail, "table" + tail }, { "a" + tail });
+    return m.node("LayerNormalization", { "a" + tail, "one" }, { "s" + tail })
+        .node("Neg", { "s" + tail }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// x times what both files compute of a constant.
+Prepared withConsequences(bool codes, float changed)
+{
+    std::vector<float> c = uniform(size_t(kWidth), 4);
+    c[3] += changed;
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("c", Tensor::of<float>({ kWidth }, c));
+    if (codes)
+        m.qdq<int8_t>("x", "x_dq", 0.04f, 0);
+    m.node("Exp", { "c" }, { "e" }).node("Neg", { "e" }, { "n" });
+    return m.node("Mul", { codes ? "x_dq" : "x", "n" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class FaultyPlacesTests : public QObject {
@@ -301,6 +332,32 @@ private slots:
         QVERIFY2(findingOf(c, Rule::SensitiveOperator), qPrintable(rulesOf(c)));
         QCOMPARE(int(c.findings.front().rule), int(Rule::RangeTooSmall));
         QCOMPARE(c.findings.front().tensor, std::string("m"));
+    }
+
+    /// What adds a table of zeros makes what it reads, so it is no partner of what adds the float model's.
+    void lostTable()
+    {
+        const Comparison c = proved(confirmedPair(withTable(false, false), withTable(true, true)));
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->tensor, std::string("table"));
+        QCOMPARE(found->node, std::string("n_a"));
+        QVERIFY2(found->summary.find("table holds nothing but zeros") != std::string::npos, found->summary.c_str());
+        QVERIFY2(!findingOf(c, Rule::ModelsDiffer), qPrintable(rulesOf(c)));
+        const Comparison healthy = proved(confirmedPair(withTable(false, false), withTable(true, false)));
+        QVERIFY2(!findingOf(healthy, Rule::WeightsDiffer) && !findingOf(healthy, Rule::ModelsDiffer),
+            qPrintable(rulesOf(healthy)));
+    }
+
+    /// What follows from a constant is not told of beside it.
+    void consequences()
+    {
+        const Comparison c = proved(pairOf(withConsequences(false, 0), withConsequences(true, 2)));
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->title, std::string("A constant is other than the float model's"));
+        QCOMPARE(found->tensor, std::string("c"));
+        QCOMPARE(c.network->step.roundings.size(), size_t(1));
     }
 
     /// All values agree, and the file goes on from the last one.
