@@ -9,6 +9,7 @@
 #include "core/qdq/quantization_fault.h"
 #include "core/qdq/quantizer_index.h"
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -55,8 +56,9 @@ void keepClipped(const QuantScan& scan, ValueId clipped, QuantParams& params);
 
 void scanQuantizeLinear(QuantScan& scan, NodeId id);
 void scanDequantizeLinear(QuantScan& scan, NodeId id);
-/// The rows `codes` are gathered from a stored table of codes: that is a weight by itself. False where they are not.
-bool scanGatheredTable(QuantScan& scan, ValueId codes, const QuantParams& params);
+/// `codes` stand in a stored table, and operators that only move elements (Gather, Transpose, Slice ...) bring them
+/// here: that is a weight by itself, and what stands between has its scale. Their type; nothing where they do not.
+std::optional<DType> scanMovedTable(QuantScan& scan, ValueId codes, const QuantParams& params);
 void scanDynamicQuantizeLinear(QuantScan& scan, NodeId id);
 /// Cast, Clip or Identity between Q and DQ: the same quantizer under a new name.
 void scanPassedCodes(QuantScan& scan, NodeId id);

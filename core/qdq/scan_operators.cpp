@@ -80,21 +80,28 @@ void storedFactor(QuantScan& scan, const Node& node, const Node& product)
             return storedWeight(scan, node, *scale, 1);
 }
 
+/// What an operator reads of a stored table, where others have moved it before.
+void movedRows(QuantScan& scan, ValueId codes, QuantParams params)
+{
+    const auto type = scan.quantizers.ofQuantized(codes) ? std::nullopt : scanMovedTable(scan, codes, params);
+    if (!type)
+        return;
+    Quantizer rows;
+    rows.codes = codes;
+    rows.params = std::move(params);
+    rows.params.dtype = *type;
+    scan.quantizers.add(std::move(rows));
+}
+
 /// Codes gathered from a stored table, multiplied as they are: the other factor is the table's scale.
 void gatheredFactor(QuantScan& scan, const Node& node, const Node& product)
 {
     QuantParams params;
-    if (node.hasInput(0) && !scan.quantizers.ofQuantized(node.inputs[0])
-        && readParams(scan, product, 0, -1, DType::UInt8, params) && params.perTensor()) {
-        if (const Tensor* zero = scan.constantInput(node, 2); zero && zero->count() == 1)
-            params.zeroPoint = { static_cast<int32_t>(toInts(*zero)[0]) };
-        if (!scanGatheredTable(scan, node.inputs[0], params))
-            return;
-        Quantizer rows;
-        rows.codes = node.inputs[0];
-        rows.params = scan.quantizers.all().back().params;
-        scan.quantizers.add(std::move(rows));
-    }
+    if (!node.hasInput(0) || !readParams(scan, product, 0, -1, DType::UInt8, params))
+        return;
+    if (const Tensor* zero = scan.constantInput(node, 2); params.perTensor() && zero && zero->count() == 1)
+        params.zeroPoint = { static_cast<int32_t>(toInts(*zero)[0]) };
+    movedRows(scan, node.inputs[0], std::move(params));
 }
 
 NodeId onlyReader(const QuantScan& scan, ValueId id)
@@ -112,6 +119,10 @@ void scanOperatorOnCodes(QuantScan& scan, NodeId id, const QLinearSignature& sig
         = true;
     for (const CodeOperand& in : signature.inputs) {
         const Tensor* stored = scan.constantInput(node, in.codes);
+        QuantParams read;
+        if (!stored && node.hasInput(size_t(in.codes))
+            && readParams(scan, node, in.scale, in.zeroPoint, DType::UInt8, read))
+            movedRows(scan, node.inputs[size_t(in.codes)], std::move(read));
         if (!stored || scan.quantizers.ofQuantized(node.inputs[size_t(in.codes)]))
             continue;
         Quantizer q;

@@ -109,24 +109,31 @@ bool readParams(
     return !params.scale.empty();
 }
 
-bool scanGatheredTable(QuantScan& scan, ValueId codes, const QuantParams& params)
+std::optional<DType> scanMovedTable(QuantScan& scan, ValueId codes, const QuantParams& params)
 {
-    const NodeId producer = scan.graph.value(codes).producer;
-    if (!producer.valid() || !scan.graph.node(producer).is("Gather") || !params.perTensor())
-        return false;
-    const Node& gather = scan.graph.node(producer);
-    const Tensor* table = scan.constantInput(gather, 0);
+    if (!params.perTensor())
+        return std::nullopt;
+    std::vector<ValueId> from; // before each of the operators, the nearest first
+    for (ValueId at = codes; !scan.constants(at); at = from.back()) {
+        const NodeId producer = scan.graph.value(at).producer;
+        if (!producer.valid() || !movesElements(scan.graph.node(producer)))
+            return std::nullopt;
+        from.push_back(scan.graph.node(producer).inputs[0]);
+    }
+    const Tensor* table = from.empty() ? nullptr : scan.constants(from.back());
     if (!table || !isInteger(table->dtype()))
-        return false;
-    if (scan.quantizers.ofQuantized(gather.inputs[0]))
-        return true;
-    Quantizer q;
-    q.role = QuantRole::Weight;
-    q.codes = gather.inputs[0];
-    q.params = params;
-    q.params.dtype = table->dtype();
-    scan.quantizers.add(std::move(q));
-    return true;
+        return std::nullopt;
+    for (const ValueId value : from) {
+        if (scan.quantizers.ofQuantized(value))
+            continue;
+        Quantizer q;
+        q.role = value == from.back() ? QuantRole::Weight : QuantRole::Activation;
+        q.codes = value;
+        q.params = params;
+        q.params.dtype = table->dtype();
+        scan.quantizers.add(std::move(q));
+    }
+    return table->dtype();
 }
 
 void scanQuantizeLinear(QuantScan& scan, NodeId id)
@@ -240,7 +247,7 @@ void scanDequantizeLinear(QuantScan& scan, NodeId id)
     const bool table = !stored && !q.dynamic;
     scan.quantizers.add(std::move(q));
     if (table)
-        scanGatheredTable(scan, codes, params);
+        scanMovedTable(scan, codes, params);
 }
 
 void scanDynamicQuantizeLinear(QuantScan& scan, NodeId id)

@@ -41,10 +41,10 @@ bool BypassBuilder::bypassOperator(size_t at, const Node& node)
         return bypassAttention(at, node);
     if (isOwn(node, "QEmbedLayerNormalization"))
         return bypassEmbedding(at, node);
-    if (node.is("Gather"))
-        return bypassTableReader(at, node);
     if (node.is("Pad"))
         return bypassPad(at, node);
+    if (movesElements(node))
+        return bypassTableReader(at, node);
     return qlinearSignature(node) ? bypassQLinear(at, node) : true;
 }
 
@@ -247,7 +247,7 @@ bool BypassBuilder::bypassAttention(size_t at, const Node& node)
     return true;
 }
 
-/// A table of codes whose rows are read before they are dequantized.
+/// A table of codes whose elements are moved before they are dequantized.
 bool BypassBuilder::bypassTableReader(size_t at, const Node& node)
 {
     const auto index = node.hasInput(0) ? m_pair.quantView->ofQuantized(node.inputs[0]) : std::nullopt;

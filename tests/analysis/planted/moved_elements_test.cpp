@@ -110,6 +110,63 @@ Prepared castAndMoved(const std::vector<DType>& types, const std::string& moving
     return m.node("Cast", { "n" }, { "y" }, { { "to", int64_t(DType::Float32) } }).output("y").finish();
 }
 
+constexpr float kTableStep = 6.f / 255;
+constexpr int64_t kRows = 8, kColumns = 4;
+
+/// Rows of a table, moved by these operators one behind the other, and what is made of them. In the other file the
+/// table stands in codes, which `reader` takes for numbers behind all of that; `lost`: all of these are zero.
+Prepared movedRows(const std::vector<std::string>& moves, const std::string& reader, bool lost)
+{
+    const bool coded = !reader.empty();
+    const std::vector<float> table = normals(kRows * kColumns, 5);
+    SmallModel m(coded ? "q" : "f");
+    m.input("ids", { kColumns }, DType::Int64);
+    if (coded)
+        m.constant("table_quantized",
+             Tensor::of<int8_t>({ kRows, kColumns },
+                 lost ? std::vector<int8_t>(table.size(), 0) : symmetricCodes(table, { kTableStep })))
+            .constant("s", Tensor::scalar(kTableStep))
+            .constant("z", Tensor::scalar<int8_t>(0));
+    else
+        m.constant("table", Tensor::of<float>({ kRows, kColumns }, table));
+    m.constant("whole", Tensor::of<int64_t>({ 2 }, { kColumns, kColumns }))
+        .constant("axes", Tensor::of<int64_t>({ 1 }, { 0 }))
+        .constant("from", Tensor::of<int64_t>({ 1 }, { 1 }))
+        .constant("to", Tensor::of<int64_t>({ 1 }, { 3 }));
+    const std::string tail = coded ? "_quantized" : "";
+    std::string at = "table" + tail, parts;
+    for (const std::string& move : moves) {
+        const std::string next = move + tail;
+        if (move == "Gather")
+            m.node(move, { at, "ids" }, { next });
+        else if (move == "Transpose")
+            m.node(move, { at }, { next }, { { "perm", std::vector<int64_t> { 1, 0 } } });
+        else if (move == "Slice")
+            m.node(move, { at, "from", "to" }, { next });
+        else if (move == "Split")
+            m.node(move, { at }, { next, parts = "rest" + tail }, { { "num_outputs", int64_t(2) } });
+        else
+            m.node(move, { at, move == "Reshape" ? "whole" : "axes" }, { next });
+        at = next;
+    }
+    if (reader == "QLinearAdd") {
+        m.constant("s2", Tensor::scalar(2 * kTableStep));
+        m.node(reader, { at, "s", "z", at, "s", "z", "s2", "z" }, { "sum_quantized" }, {}, "com.microsoft")
+            .node("DequantizeLinear", { "sum_quantized", "s2", "z" }, { "sum" });
+    } else {
+        std::string other = parts.empty() ? at : parts;
+        if (coded) {
+            m.node("DequantizeLinear", { at, "s", "z" }, { at + "_dq" });
+            if (other != at)
+                m.node("DequantizeLinear", { other, "s", "z" }, { other + "_dq" });
+            at += "_dq";
+            other += "_dq";
+        }
+        m.node("Add", { at, other }, { "sum" });
+    }
+    return m.node("Neg", { "sum" }, { "y" }).output("y").finish();
+}
+
 FixedData feed(const Shape& shape)
 {
     size_t count = 1;
@@ -200,6 +257,48 @@ private slots:
         QVERIFY(c.outputs.front().similarity.sqnrDb && *c.outputs.front().similarity.sqnrDb < 90);
         QVERIFY2(!findingOf(c, Rule::MovesOtherwise), qPrintable(rulesOf(c)));
         QVERIFY2(!findingOf(c, Rule::ScaleMismatchAtJoin), qPrintable(rulesOf(c)));
+    }
+
+    void movedRowsOfTable_data()
+    {
+        QTest::addColumn<std::vector<std::string>>("moves");
+        QTest::addColumn<std::string>("reader");
+        QTest::addColumn<bool>("lost");
+        const std::vector<std::vector<std::string>> chains { { "Gather" }, { "Gather", "Transpose" },
+            { "Gather", "Unsqueeze", "Reshape" }, { "Gather", "Slice", "Transpose", "Unsqueeze", "Squeeze" },
+            { "Gather", "Transpose", "Split" } };
+        for (const auto& chain : chains)
+            for (const std::string reader : { "DequantizeLinear", "QLinearAdd" })
+                for (const bool lost : { false, true })
+                    if (reader == "DequantizeLinear" || chain.back() != "Split")
+                        QTest::addRow("%s of %zu, %s, %s", chain.back().c_str(), chain.size(), reader.c_str(),
+                            lost ? "lost" : "as it was")
+                            << chain << reader << lost;
+    }
+    /// Codes of a table have their scale from whoever reads them behind operators that only move them.
+    void movedRowsOfTable()
+    {
+        QFETCH(std::vector<std::string>, moves);
+        QFETCH(std::string, reader);
+        QFETCH(bool, lost);
+        CompareOptions options;
+        options.prove = true;
+        const FixedData ids({ Tensor::of<int64_t>({ kColumns }, { 3, 0, 7, 5 }) });
+        const Comparison c = compared(movedRows(moves, "", false), movedRows(moves, reader, lost), ids, options);
+        QVERIFY2(c.network && c.network->same(), c.network ? c.network->reason.c_str() : "");
+        QCOMPARE(c.weights.size(), size_t(1));
+        QCOMPARE(c.weights[0].name, std::string("table"));
+        QVERIFY(c.weights[0].similarity.sqnrDb && (*c.weights[0].similarity.sqnrDb > 35) == !lost);
+        const Finding* f = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2((f != nullptr) == lost, qPrintable(rulesOf(c)));
+        if (f)
+            QCOMPARE(f->node, std::string("n_Gather"));
+        if (lost)
+            return;
+        for (const std::string& move : moves) {
+            const Number& sqnr = rowOf(c, move).accumulated.sqnrDb;
+            QVERIFY2(sqnr && *sqnr > 35, move.c_str());
+        }
     }
 
     void smallPart()
