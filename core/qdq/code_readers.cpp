@@ -65,6 +65,9 @@ std::optional<OddReader> oddReader(
     const Node& node = scan.graph.node(id);
     const bool zeroAlone = in.scale < 0;
     if (computesZeroPoint(scan.graph, q)) {
+        if (in.zeroPoint >= 0 && node.hasInput(size_t(in.zeroPoint))
+            && node.inputs[size_t(in.zeroPoint)] == q.zeroPointValue)
+            return std::nullopt; // known, where it is computed of constants
         const auto zero = fixedZeroPoint(scan, node, in.zeroPoint);
         return zero ? std::optional(OddReader { id, index, { q.params.dtype, {}, { *zero }, {} }, true, true })
                     : std::nullopt;

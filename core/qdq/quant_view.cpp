@@ -27,8 +27,11 @@ void visit(QuantScan& scan, NodeId id)
     const Node& node = scan.graph.node(id);
     if (!saysItsCodes(node) || quantizationFault(node, scan.known))
         return;
-    const bool constant = std::ranges::all_of(
-        node.outputs, [&](ValueId out) { return !out.valid() || scan.constants(out) != nullptr; });
+    // What follows from constants alone may still be rounded to codes at run, as any activation is.
+    const bool dynamic = node.is("DynamicQuantizeLinear") || isIntegerProduct(node);
+    const bool constant = !dynamic && std::ranges::all_of(node.outputs, [&](ValueId out) {
+        return !out.valid() || scan.constants(out) != nullptr;
+    });
     if (isQuantizeLinear(node)) {
         scanQuantizeLinear(scan, id);
     } else if (isDequantizeLinear(node)) {

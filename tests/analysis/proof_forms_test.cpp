@@ -171,6 +171,38 @@ Prepared productBesideUnused()
     return m.node("MatMul", { "x_dq", "w" }, { "m" }).node("Relu", { "m" }, { "y" }).output("y").finish();
 }
 
+/// x plus what follows from constants alone: a product or a convolution of them.
+Prepared besideConstants(bool convolution, bool other)
+{
+    SmallModel m("f");
+    m.input("x", { 2, 4 }).constant("t", Tensor::of<float>({ 2, 4 }, uniform(8, 51)));
+    m.constant("w", Tensor::of<float>(convolution ? Shape { 4, 4, 1 } : Shape { 4, 4 }, uniform(16, 52)));
+    m.constant("three", Tensor::of<int64_t>({ 3 }, { 2, 4, 1 })).constant("two", Tensor::of<int64_t>({ 2 }, { 2, 4 }));
+    m.node("Neg", { "t" }, { "n" }).node("Reshape", { "n", convolution ? "three" : "two" }, { "r" });
+    m.node(convolution ? "Conv" : "MatMul", { "r", "w" }, { "m" }).node("Reshape", { "m", "two" }, { "p" });
+    return m.node(other ? "Mul" : "Add", { "x", "p" }, { "y" }).output("y").finish();
+}
+
+/// The same by the dynamic form: constants, rounded to codes at run.
+Prepared besideDynamic(bool convolution)
+{
+    SmallModel m("q");
+    m.input("x", { 2, 4 }).constant("t", Tensor::of<float>({ 2, 4 }, uniform(8, 51)));
+    m.constant("w_quantized",
+        Tensor::of<int8_t>(
+            convolution ? Shape { 4, 4, 1 } : Shape { 4, 4 }, symmetricCodes(uniform(16, 52), { kStep })));
+    m.constant("w_scale", Tensor::scalar(kStep)).constant("w_zero_point", Tensor::scalar<int8_t>(0));
+    m.constant("three", Tensor::of<int64_t>({ 3 }, { 2, 4, 1 })).constant("two", Tensor::of<int64_t>({ 2 }, { 2, 4 }));
+    m.node("Neg", { "t" }, { "n" }).node("Reshape", { "n", convolution ? "three" : "two" }, { "r" });
+    m.node("DynamicQuantizeLinear", { "r" }, { "r_quantized", "r_scale", "r_zero_point" });
+    m.node("Mul", { "r_scale", "w_scale" }, { "scales" });
+    m.node(convolution ? "ConvInteger" : "MatMulInteger",
+        { "r_quantized", "w_quantized", "r_zero_point", "w_zero_point" }, { "m_output_quantized" });
+    m.node("Cast", { "m_output_quantized" }, { "m_cast" }, { { "to", int64_t(DType::Float32) } });
+    m.node("Mul", { "m_cast", "scales" }, { "m" }).node("Reshape", { "m", "two" }, { "p" });
+    return m.node("Add", { "x", "p" }, { "y" }).output("y").finish();
+}
+
 struct Case {
     const char* name;
     std::function<Prepared()> f, q, other;
@@ -187,6 +219,10 @@ std::vector<Case> cases()
             { kDeepSample } },
         { "beside what nothing depends on", [] { return product(); }, productBesideUnused, [] { return product(true); },
             { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) } },
+        { "a product of constants", [] { return besideConstants(false, false); }, [] { return besideDynamic(false); },
+            [] { return besideConstants(false, true); }, { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) } },
+        { "a convolution of constants", [] { return besideConstants(true, false); }, [] { return besideDynamic(true); },
+            [] { return besideConstants(true, true); }, { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) } },
         { "DynamicQuantizeLSTM", [] { return recurrent(false); }, recurrentOnCodes, [] { return recurrent(true); },
             { kSequence } },
     };
@@ -205,6 +241,24 @@ Prepared softmax(bool codes)
     return model.node("DequantizeLinear", { "y_quantized", "s", "z" }, { "y" }).output("y").finish();
 }
 
+/// With what cannot be taken out, and two constants.
+Prepared scaledSoftmax(bool codes, const std::vector<float>& term, const std::vector<float>& factor)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 2, 4 }).constant("term", Tensor::of<float>({ 4 }, term));
+    m.constant("factor", Tensor::of<float>({ 4 }, factor));
+    if (codes)
+        m.constant("s", Tensor::scalar(kStep))
+            .constant("z", Tensor::scalar<int8_t>(0))
+            .node("QuantizeLinear", { "x", "s", "z" }, { "x_quantized" })
+            .node("QLinearSoftmax", { "x_quantized", "s", "z", "s", "z" }, { "p_quantized" },
+                { { "axis", int64_t(0) }, { "opset", int64_t(12) } }, kMicrosoftDomain)
+            .node("DequantizeLinear", { "p_quantized", "s", "z" }, { "p" });
+    else
+        m.node("Softmax", { "x" }, { "p" }, { { "axis", int64_t(0) } });
+    return m.node("Add", { "p", "term" }, { "a" }).node("Mul", { "a", "factor" }, { "y" }).output("y").finish();
+}
+
 Prepared normalized(float epsilon)
 {
     SmallModel model("f");
@@ -220,6 +274,8 @@ private slots:
     void tellsNetworks_data();
     void tellsNetworks();
     void saysWhyNot();
+    void namesLostConstants_data();
+    void namesLostConstants();
     void rangesStandForThemselves();
     void namesOtherFunctions();
     void namesOtherDefaults();
@@ -258,6 +314,41 @@ void ProofFormTests::saysWhyNot()
     const Finding* warning = findingOf(c, Rule::ModelsDiffer);
     QVERIFY(warning && warning->severity == Severity::Warning);
     QVERIFY(warning->summary.find(c.network->reason) != std::string::npos);
+}
+
+void ProofFormTests::namesLostConstants_data()
+{
+    QTest::addColumn<std::vector<float>>("term");
+    QTest::addColumn<std::vector<float>>("factor");
+    QTest::addColumn<QString>("severity"); // empty: nothing is told
+    const std::vector<float> term = uniform(4, 61), factor = uniform(4, 62, 1, 2), zeros(4, 0.f);
+    QTest::newRow("as they were") << term << factor << "";
+    QTest::newRow("zeros") << zeros << factor << "warning";
+    QTest::newRow("other numbers") << factor << factor << "";
+    QTest::newRow("zeros beside other numbers") << zeros << uniform(4, 63, 1, 2) << "note";
+}
+
+/// Zeros in place of a constant are told of where nothing is proved, too.
+void ProofFormTests::namesLostConstants()
+{
+    QFETCH(std::vector<float>, term);
+    QFETCH(std::vector<float>, factor);
+    QFETCH(QString, severity);
+    CompareOptions options;
+    options.prove = true;
+    const FixedData data({ Tensor::of<float>({ 2, 4 }, uniform(8, 3)) });
+    const Prepared f = scaledSoftmax(false, uniform(4, 61), uniform(4, 62, 1, 2));
+    const Comparison c = compared(f, scaledSoftmax(true, term, factor), data, options);
+    QVERIFY(c.network && !c.network->known());
+    const auto lost = std::ranges::find(c.findings, "lost", &Finding::cause);
+    QVERIFY2((lost != c.findings.end()) == !severity.isEmpty(), qPrintable(rulesOf(c)));
+    if (severity.isEmpty())
+        return;
+    QCOMPARE(lost->rule, Rule::WeightsDiffer);
+    QCOMPARE(lost->tensor, std::string("term"));
+    QCOMPARE(lost->node, std::string("n_a"));
+    QCOMPARE(QString::fromStdString(std::string(severityName(lost->severity))), severity);
+    QCOMPARE(lost->change.kind, RemedyKind::StoreConstant);
 }
 
 /// A Relu that a range has taken over is seen by the range where no pair tells of it.

@@ -44,6 +44,8 @@ bool hasOtherNoise(const Comparison& c);
 /// Where a quantizer that was found at fault makes at least half of the noise that comes in at this row, a rank behind
 /// that finding; else no limit.
 double rankBehindCause(const ComparePair& pair, const Comparison& c, size_t row, const std::vector<Finding>& found);
+/// Constants that hold nothing but zeros and the float model's do not, where nothing is proved that tells of them.
+void findLostConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Weights of which hardly any has anything in common with the float model's, and do not compute the same.
 void findUnlikeWeights(const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

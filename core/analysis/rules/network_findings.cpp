@@ -536,6 +536,8 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     }
     findUnlikeWeights(c, found);
     sayOtherFunctions(c, before, found);
+    if (!c.network->known())
+        findLostConstants(pair, c, found);
     if (c.network->same() || !c.network->known())
         findChangedFunctions(pair, c, found);
     findUnreachedByData(c, found);

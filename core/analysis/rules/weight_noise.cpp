@@ -16,12 +16,14 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
 
 /// What the quantized weights of a node make of the error at its output, and weights that are not compared one by one.
 namespace qs {
 
 namespace {
 
+constexpr size_t kNamedLost = 3; ///< constants
 constexpr double kPassedByActivation = 0.5; ///< of the error: values that a Relu cuts off on both sides have none
 
 /// A node of the float model that reads a weight, and its partner.
@@ -315,6 +317,50 @@ void findRearranged(const ComparePair& pair, const Comparison& c, std::vector<Fi
     f.remedy = "Nothing has to be done; what is told of single weights compares other numbers.";
     if (madeUp)
         tellMadeUp(verdict, f);
+    found.push_back(std::move(f));
+}
+
+void findLostConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const auto isStored = [&](const WeightRounding& r) {
+        const ValueId id = graph.findValue(r.quantizedName);
+        const NodeId by = id.valid() ? graph.value(id).producer : NodeId();
+        return id.valid() && (!by.valid() || graph.node(by).is("Constant"));
+    };
+    std::vector<const WeightRounding*> lost;
+    bool moved = false; // others may hold what these do not
+    for (const WeightRounding& r : c.network->step.roundings)
+        if (r.other() && isStored(r)) {
+            if (r.zeros)
+                lost.push_back(&r);
+            moved = moved || !r.zeros;
+        }
+    if (lost.empty())
+        return;
+    std::vector<std::string> named;
+    for (const WeightRounding* r : std::span(lost).first(std::min(lost.size(), kNamedLost)))
+        named.push_back(r->name);
+    Finding f = makeFinding(Rule::WeightsDiffer);
+    f.severity = moved ? Severity::Note : Severity::Warning;
+    f.cause = "lost";
+    f.node = lost.front()->node;
+    f.tensor = lost.front()->name;
+    f.title = lost.size() == 1 ? "A constant is lost" : fmt::format("{} constants are lost", lost.size());
+    f.summary = fmt::format("{}{} {} nothing but zeros, in the float model other numbers. What that does to the "
+                            "outputs is not known, nor is whether the files are one network.",
+        fmt::join(named, ", "),
+        lost.size() > named.size() ? fmt::format(" and {} more", lost.size() - named.size()) : "",
+        lost.size() == 1 ? "holds" : "hold");
+    if (moved)
+        f.summary += " Other constants differ, too, and may have taken them over.";
+    f.evidence = { evidence("constants", double(lost.size())) };
+    f.remedy = std::string(kStoreThere) + ".";
+    f.rank = kNetworkRank;
+    for (const WeightRounding* r : lost)
+        f.together.push_back({ RemedyKind::StoreConstant, r->node, r->name, 0, 0, 0 });
+    f.change = f.together.front();
+    f.together.erase(f.together.begin());
     found.push_back(std::move(f));
 }
 
