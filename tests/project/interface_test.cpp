@@ -51,8 +51,9 @@ SmallModel convolution(bool channelsLast)
     return m.output("y");
 }
 
-/// x (codes) -> [Reshape] -> DequantizeLinear -> MatMul -> QuantizeLinear -> y (codes)
-template <class T> SmallModel onCodes(T zero, bool moved, bool readable)
+/// x (codes) -> [Reshape] -> DequantizeLinear -> MatMul -> QuantizeLinear -> y (codes). `bySteps`: Cast, Sub and Mul in
+/// place of the first of these.
+template <class T> SmallModel onCodes(T zero, bool moved, bool readable, bool bySteps = false)
 {
     std::mt19937 random(5);
     SmallModel m({});
@@ -64,6 +65,11 @@ template <class T> SmallModel onCodes(T zero, bool moved, bool readable)
     const std::string codes = moved ? "x_moved" : "x";
     if (readable)
         m.node("DequantizeLinear", { codes, "xs", "xz" }, { "read" });
+    else if (bySteps)
+        m.constant("offset", Tensor::scalar(float(zero)))
+            .node("Cast", { codes }, { "cast" }, { { "to", int64_t(1) } })
+            .node("Sub", { "cast", "offset" }, { "moved_codes" })
+            .node("Mul", { "moved_codes", "xs" }, { "read" });
     else
         m.node("Cast", { codes }, { "read" }, { { "to", int64_t(1) } });
     return m.node("MatMul", { "read", "w" }, { "product" })
@@ -179,6 +185,8 @@ private slots:
     void channelsLastWithin();
     void codesForReals_data();
     void codesForReals();
+    void wholeNumbers_data();
+    void wholeNumbers();
     void whatTokensImply_data();
     void whatTokensImply();
     void otherInputs();
@@ -331,9 +339,12 @@ void InterfaceTests::codesForReals_data()
 {
     QTest::addColumn<bool>("isSigned");
     QTest::addColumn<bool>("moved");
-    QTest::addRow("int8") << true << false;
-    QTest::addRow("uint8") << false << false;
-    QTest::addRow("moved before they are read") << true << true;
+    QTest::addColumn<bool>("bySteps");
+    QTest::addRow("int8") << true << false << false;
+    QTest::addRow("uint8") << false << false << false;
+    QTest::addRow("moved before they are read") << true << true << false;
+    QTest::addRow("int8, by Cast, Sub and Mul") << true << false << true;
+    QTest::addRow("uint8, moved, by Cast, Sub and Mul") << false << true << true;
 }
 
 /// Reals become the codes that the file reads, and the codes that it puts out become reals.
@@ -341,8 +352,10 @@ void InterfaceTests::codesForReals()
 {
     QFETCH(const bool, isSigned);
     QFETCH(const bool, moved);
+    QFETCH(const bool, bySteps);
     SmallModel open = product(1, false);
-    SmallModel codes = isSigned ? onCodes<int8_t>(3, moved, true) : onCodes<uint8_t>(131, moved, true);
+    SmallModel codes
+        = isSigned ? onCodes<int8_t>(3, moved, !bySteps, bySteps) : onCodes<uint8_t>(131, moved, !bySteps, bySteps);
     QS_HELPER(save(open, "float.onnx"));
     QS_HELPER(save(codes, "quantized.onnx"));
     const SnapshotPtr found = compared();
@@ -351,6 +364,39 @@ void InterfaceTests::codesForReals()
     QVERIFY(found->quantModel->fitted && found->quantModel->fitted->at(0).codes);
     QCOMPARE(found->quantModel->fitted->at(0).codes->scale, (std::vector<float> { 0.03125f }));
     QVERIFY(found->alignment->unmatchedFloat.empty());
+}
+
+void InterfaceTests::wholeNumbers_data()
+{
+    QTest::addColumn<bool>("both"); // files multiply by whole numbers
+    QTest::addRow("codes in floats") << false;
+    QTest::addRow("the model's own numbers") << true;
+}
+
+/// A weight of whole numbers with factors behind the product is a quantized one, unless the float model has it so.
+void InterfaceTests::wholeNumbers()
+{
+    QFETCH(const bool, both);
+    const Shape shape { 4, 6 };
+    const auto scaled = [&](float nudge) {
+        SmallModel m({});
+        m.input("x", { 1, 4 }).constant("w", Tensor::of<float>(shape, toFloats(weightCodes(shape))));
+        m.constant("s", Tensor::of<float>({ 6 }, std::vector<float>(6, kCodeScale * nudge)));
+        return m.node("MatMul", { "x", "w" }, { "m" }).node("Mul", { "m", "s" }, { "y" }).output("y");
+    };
+    SmallModel plain({});
+    plain.input("x", { 1, 4 }).constant("w_real", realWeight(shape)).node("MatMul", { "x", "w_real" }, { "y" });
+    plain.output("y");
+    SmallModel given = both ? scaled(1) : std::move(plain), other = scaled(both ? 1 : 1.001f);
+    QS_HELPER(save(given, "float.onnx"));
+    QS_HELPER(save(other, "quantized.onnx"));
+    const SnapshotPtr found = compared();
+    QVERIFY(found && found->comparison->network);
+    QVERIFY(found->comparison->network->same());
+    QCOMPARE(found->quantModel->quant->form(), both ? QuantForm::Float : QuantForm::WeightOnly);
+    QCOMPARE(found->comparison->weights.size(), size_t(both ? 0 : 1));
+    if (!both)
+        QVERIFY(*found->comparison->weights[0].similarity.sqnrDb > 50);
 }
 
 void InterfaceTests::whatTokensImply_data()

@@ -2,6 +2,7 @@
 #include "core/project/snapshot/expanded_model.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/prepare/fuse/fuse_dequantizing.h"
 #include "core/prepare/layouts/channel_blocks.h"
 #include "core/prepare/layouts/channels_last.h"
 #include "core/prepare/readable_caches.h"
@@ -116,6 +117,28 @@ Result<LoadedModel> withFittedInputs(const ExpansionKey& key, const BuildContext
     return loaded;
 }
 
+/// With a DequantizeLinear where other operators make reals of codes: of an input in whose place the float model takes
+/// reals, and of weights; the model itself where none do.
+Result<LoadedModel> withDequantizing(const ExpansionKey& key, const BuildContext& context)
+{
+    if (key.model == key.dataModel)
+        return key.model;
+    const auto given = dataInputs(key.dataModel.graph(), key.carry), taken = dataInputs(key.model.graph(), key.carry);
+    const auto partners = partnersOf(given, taken);
+    GraphDraft draft(key.model.model);
+    size_t made = 0;
+    for (size_t i = 0; i < given.size(); ++i)
+        if (partners[i] && isFloat(given[i].dtype) && isInteger(partners[i]->dtype))
+            made
+                += fuseInputDequantizing(draft, *key.model.plan, partners[i]->name, *key.dataModel.plan, given[i].name);
+    if (!hasWholeProducts(*key.dataModel.plan)) // else they are the model's own
+        made += fuseWholeProducts(draft, *key.model.plan);
+    if (made == 0)
+        return key.model;
+    QS_TRY(const auto built, draft.build());
+    return loadedAgain(key.model, built, context);
+}
+
 /// Images in the order that the other file has them in; the model itself where there are no others.
 Result<LoadedModel> withPlainLayouts(const LoadedModel& model, const BuildContext& context)
 {
@@ -167,7 +190,8 @@ Result<LoadedModel> withoutBodies(const ExpansionKey& key, const BuildContext& c
 Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context)
 {
     ExpansionKey fitted = key;
-    QS_TRY(const LoadedModel taken, withFittedInputs(key, context));
+    QS_TRY(fitted.model, withDequantizing(key, context));
+    QS_TRY(const LoadedModel taken, withFittedInputs(fitted, context));
     QS_TRY(fitted.model, withPlainLayouts(taken, context));
     QS_TRY(const LoadedModel expanded, withoutBodies(fitted, context));
     return withReadableCaches(expanded, context);
