@@ -4,6 +4,9 @@
 #include "core/analysis/bypass/bypass_builder.h"
 #include "core/analysis/pairs/float_elements.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace qs {
 
 namespace {
@@ -67,7 +70,9 @@ Result<std::shared_ptr<const Plan>> quantizedWithFloatConstants(
 {
     const Plan& plan = pair.writtenPlan ? *pair.writtenPlan : *pair.quantPlan;
     GraphDraft draft(std::make_shared<const Model>(plan.model()));
-    takeFloatConstants(pair, constants, draft);
+    std::vector<WeightRounding> others; // what rounding alone makes is told of by itself
+    std::ranges::copy_if(constants, std::back_inserter(others), &WeightRounding::other);
+    takeFloatConstants(pair, others.empty() ? constants : others, draft);
     QS_TRY(const auto model, draft.build());
     return Plan::make(model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered });
 }

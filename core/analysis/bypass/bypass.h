@@ -36,7 +36,8 @@ Result<Bypassed> bypassWithFactors(const ComparePair& pair, const std::vector<Pa
 Result<Bypassed> bypassWithFloatConstants(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, const std::vector<WeightRounding>& constants);
 
-/// The quantized file as it is, with the same constants of the float model.
+/// The quantized file as it is, with the same constants of the float model: those that no rounding makes of these,
+/// where there are any.
 Result<std::shared_ptr<const Plan>> quantizedWithFloatConstants(
     const ComparePair& pair, const std::vector<WeightRounding>& constants);
 

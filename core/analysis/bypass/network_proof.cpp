@@ -273,14 +273,15 @@ public:
         std::vector<size_t> places;
         for (size_t i = 0; i < names.size(); ++i)
             if (const ValueId id = plan->graph().findValue(names[i]);
-                id.valid() && !plan->blocked(id) && isFloat(plan->facts().of(id).dtype)) {
+                id.valid() && !plan->blocked(id) && holdsReals(m_pair, *plan, id)) {
                 ids.push_back(id);
                 places.push_back(i);
             }
         std::vector<std::vector<float>> reals(names.size());
         const auto found = runNetwork(plan, m_pair.floatPlan, ids, sample.inputs, m_work);
         for (size_t i = 0; found.ok() && i < ids.size(); ++i)
-            reals[places[i]] = countedReals(sample, values[places[i]].shown, (*found)[i]);
+            reals[places[i]] = countedReals(
+                sample, values[places[i]].shown, (*found)[i].shape(), realsHeld(m_pair, *plan, ids[i], (*found)[i]));
         return reals;
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/bypass/network_run.h"
+#include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rounding/relative_distance.h"
 #include "core/tensor/convert.h"
 
@@ -51,6 +52,29 @@ inline std::vector<float> countedReals(
 inline std::vector<float> countedReals(const ProofSample& sample, ValueId shown, const Tensor& t)
 {
     return countedReals(sample, shown, t.shape(), toFloats(t));
+}
+
+/// Of a value that the quantized file holds in codes of known parameters, these; null where `plan` has reals of this
+/// name, or nothing is known.
+inline const QuantParams* codesHeld(const ComparePair& pair, const Plan& plan, ValueId id)
+{
+    const Graph& quantized = pair.quantPlan->graph();
+    const ValueId known
+        = isInteger(plan.facts().of(id).dtype) ? quantized.findValue(plan.graph().value(id).name) : ValueId();
+    const auto index = known.valid() ? pair.quantView->ofQuantized(known) : std::nullopt;
+    const Quantizer* q = index ? &pair.quantView->quantizers()[*index] : nullptr;
+    return q && !q->dynamic && !q->params.scale.empty() ? &q->params : nullptr;
+}
+
+/// The value holds reals, or codes that stand for some.
+inline bool holdsReals(const ComparePair& pair, const Plan& plan, ValueId id)
+{
+    return isFloat(plan.facts().of(id).dtype) || codesHeld(pair, plan, id);
+}
+inline std::vector<float> realsHeld(const ComparePair& pair, const Plan& plan, ValueId id, const Tensor& t)
+{
+    const QuantParams* codes = isInteger(t.dtype()) ? codesHeld(pair, plan, id) : nullptr;
+    return codes ? dequantized(t, *codes) : toFloats(t);
 }
 
 /// 0 for inner values of different sizes: not the same tensor to begin with.

@@ -119,11 +119,56 @@ Prepared turnedProduct(const std::vector<float>& factors, bool codes)
     return m.node("MatMul", { "n2", "w" }, { "y" }).output("y").finish();
 }
 
+/// x -> MatMul -> Add of a bias -> y. The other file has the weight rounded to codes and stored in floats, puts out
+/// codes, and its bias is the first one times `factor`.
+Prepared biased(bool codes, float factor)
+{
+    constexpr int64_t kOut = 8;
+    SmallModel m(codes ? "q" : "f");
+    std::vector<float> w = uniform(int(kWidth * kOut), 5), b = uniform(int(kOut), 6, 1, 2);
+    for (float& v : w)
+        v = codes ? std::nearbyint(v * 31) / 31 : v;
+    for (float& v : b)
+        v *= codes ? factor : 1;
+    m.input("x", { kRows, kWidth }).constant("w", Tensor::of<float>({ kWidth, kOut }, w));
+    m.constant("b", Tensor::of<float>({ kOut }, b));
+    m.node("MatMul", { "x", "w" }, { "a" });
+    if (!codes)
+        return m.node("Add", { "a", "b" }, { "y" }).output("y").finish();
+    m.constant("s", Tensor::scalar(16.f / 127)).constant("z", Tensor::scalar<int8_t>(0));
+    return m.node("Add", { "a", "b" }, { "sum" })
+        .node("QuantizeLinear", { "sum", "s", "z" }, { "y" })
+        .output("y")
+        .finish();
+}
+
 } // namespace
 
 class ChangedConstantTests : public QObject {
     Q_OBJECT
 private slots:
+    void besideRoundedWeights_data()
+    {
+        QTest::addColumn<float>("factor");
+        QTest::addColumn<bool>("harmful");
+        QTest::newRow("hardly another bias") << 1.001f << false;
+        QTest::newRow("another bias") << 1.5f << true;
+        QTest::newRow("lost") << 0.f << true;
+    }
+    /// What constants cost is not what rounding the weights beside them does, and known where an output is codes, too.
+    void besideRoundedWeights()
+    {
+        QFETCH(float, factor);
+        QFETCH(bool, harmful);
+        const Comparison c = provedOn(biased(false, 1), biased(true, factor));
+        QVERIFY(c.network && c.network->otherConstants);
+        QVERIFY(c.network->errorWithoutThem);
+        const auto told = std::ranges::find(c.findings, "constants", &Finding::cause);
+        QVERIFY2(told != c.findings.end() && told->tensor == "b", qPrintable(rulesOf(c)));
+        QCOMPARE(c.network->harmfulConstants, harmful);
+        QCOMPARE(told->severity != Severity::Note, harmful);
+    }
+
     void changedNumber_data()
     {
         QTest::addColumn<QString>("kind");
