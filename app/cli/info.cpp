@@ -69,6 +69,13 @@ std::string infoText(const Model& model, const ModelInfo& info)
     line("nodes", fmt::format("{}", info.nodes));
     for (const auto& [type, count] : info.nodeTypes)
         text += fmt::format("    {:>5}  {}\n", count, printable(type));
+    size_t inner = 0;
+    for (const auto& [type, count] : info.innerTypes)
+        inner += count;
+    if (inner > 0)
+        line("in bodies", fmt::format("{} of If, Loop and Scan", inner));
+    for (const auto& [type, count] : info.innerTypes)
+        text += fmt::format("    {:>5}  {}\n", count, printable(type));
     line("origins",
         fmt::format("{} with a module, {} with a line of the program, {} with scopes in their name, {} unknown",
             info.origins.modulePath, info.origins.stackTrace, info.origins.nameScope, info.origins.unknown));

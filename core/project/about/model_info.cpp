@@ -2,6 +2,7 @@
 #include "core/project/about/model_info.h"
 
 #include "core/graph/domains.h"
+#include "core/graph/draft.h"
 #include "core/graph/origin/exporter_origin.h"
 #include "core/ops/infer.h"
 #include "core/ops/macs.h"
@@ -67,55 +68,74 @@ bool isStored(const Graph& graph, size_t index)
     return v.initializer || (v.producer.valid() && graph.node(v.producer).is("Constant"));
 }
 
-/// Float constants of the subgraphs that may run.
-int64_t countInside(const Plan& plan)
-{
-    int64_t count = 0;
-    for (size_t n = 0; n < plan.graph().nodes().size(); ++n)
-        for (const auto& inner : plan.step(NodeId(n)).subPlans) {
-            const Graph& g = inner->graph();
-            const auto skip = parameterValues(g);
-            for (size_t v = 0; v < g.values().size(); ++v)
-                if (const Tensor* t = isStored(g, v) ? inner->constant(ValueId(v)) : nullptr;
-                    t && isFloat(t->dtype()) && !skip.contains(ValueId(v)))
-                    count += t->count();
-            count += countInside(*inner);
-        }
-    return count;
-}
+/// One graph, the main one or a body.
+struct GraphView {
+    const Plan& plan;
+    const QuantView& quant;
+    const Graph& graph() const { return plan.graph(); }
+};
 
 /// That a stored constant is of: its own, or the one behind nodes that bound, cast or move its codes.
-const Quantizer* quantizerOf(const LoadedModel& model, ValueId stored)
+const Quantizer* quantizerOf(const GraphView& view, ValueId stored)
 {
     for (ValueId at = stored; at.valid();) {
-        if (const auto index = model.quant->ofQuantized(at))
-            return &model.quant->quantizers()[*index];
-        const auto& uses = model.graph().value(at).uses;
+        if (const auto index = view.quant.ofQuantized(at))
+            return &view.quant.quantizers()[*index];
+        const auto& uses = view.graph().value(at).uses;
         const auto passes = [&](const Use& use) {
-            const Node& node = model.graph().node(use.node);
-            return use.slot == 0 && node.hasOutput(0) && isInteger(model.plan->facts().of(node.outputs[0]).dtype)
+            const Node& node = view.graph().node(use.node);
+            return use.slot == 0 && node.hasOutput(0) && isInteger(view.plan.facts().of(node.outputs[0]).dtype)
                 && (node.is("Clip") || node.is("Cast") || node.is("Identity") || movesElements(node));
         };
         const auto next = std::ranges::find_if(uses, passes);
-        at = next == uses.end() ? ValueId() : model.graph().node(next->node).outputs[0];
+        at = next == uses.end() ? ValueId() : view.graph().node(next->node).outputs[0];
     }
     return nullptr;
 }
 
-int64_t countParameters(const LoadedModel& model)
+/// What bodies read of the graphs around them, by name.
+struct OuterConstants {
+    std::set<std::string> parameters; ///< scales and zero points
+    std::map<std::string, int64_t> codes; ///< elements of weights
+};
+
+/// Elements that the graph stores, those in its bodies not among them; takes what it stores out of `outer` and adds
+/// what it reads of the graphs around it.
+int64_t countStored(const GraphView& view, OuterConstants& outer)
 {
-    const Graph& g = model.graph();
+    const Graph& g = view.graph();
     const auto skip = parameterValues(g);
-    int64_t count = countInside(*model.plan);
+    int64_t count = 0;
     for (size_t v = 0; v < g.values().size(); ++v) {
-        const Tensor* t = isStored(g, v) ? model.plan->constant(ValueId(v)) : nullptr;
-        if (!t || skip.contains(ValueId(v)))
+        const std::string& name = g.values()[v].name;
+        const bool stored = isStored(g, v), parameter = skip.contains(ValueId(v));
+        const Tensor* t = stored || !g.values()[v].producer.valid() ? view.plan.constant(ValueId(v)) : nullptr;
+        if (!t)
             continue;
-        const Quantizer* q = quantizerOf(model, ValueId(v));
-        if (isFloat(t->dtype()) || (q && q->role != QuantRole::Activation))
-            count += q && q->logicalCodes.valid() ? q->logicalCodes.count() : t->count();
+        const Quantizer* q = quantizerOf(view, ValueId(v));
+        const bool codes = q && q->role != QuantRole::Activation;
+        const int64_t elements = q && q->logicalCodes.valid() ? q->logicalCodes.count() : t->count();
+        const auto asked = outer.codes.find(name);
+        if (!stored && parameter) {
+            outer.parameters.insert(name);
+        } else if (!stored && codes && !isFloat(t->dtype())) {
+            outer.codes.emplace(name, elements);
+        } else if (stored) {
+            if (!parameter && outer.parameters.erase(name) == 0)
+                count += isFloat(t->dtype()) || codes ? elements : asked != outer.codes.end() ? asked->second : 0;
+            outer.codes.erase(name);
+        }
     }
     return count;
+}
+
+int64_t countParameters(const LoadedModel& model, const std::vector<BodyView>& bodies)
+{
+    OuterConstants outer;
+    int64_t count = 0;
+    for (size_t i = bodies.size(); i-- > 0;) // what lies in others comes before them
+        count += countStored({ *bodies[i].plan, bodies[i].quant }, outer);
+    return count + countStored({ *model.plan, *model.quant }, outer);
 }
 
 std::optional<int64_t> countMacs(const Graph& graph, const InferredFacts& facts)
@@ -162,11 +182,10 @@ bool isBias(const Graph& graph, const Quantizer& q)
         || (q.role == QuantRole::Weight && !uses.empty() && std::ranges::all_of(uses, adds));
 }
 
-void fillQuantization(const LoadedModel& model, ModelInfo& info)
+void addTypes(const Graph& graph, const QuantView& view, ModelInfo& info)
 {
-    info.form = model.quant->form();
-    for (const Quantizer& q : model.quant->quantizers()) {
-        if (isBias(model.graph(), q))
+    for (const Quantizer& q : view.quantizers()) {
+        if (isBias(graph, q))
             continue;
         const bool activation = q.role == QuantRole::Activation;
         (activation ? info.activationTypes : info.weightTypes).insert(std::string(dtypeName(q.params.dtype)));
@@ -177,6 +196,14 @@ void fillQuantization(const LoadedModel& model, ModelInfo& info)
                     : q.params.axis                        ? "per_channel"
                                                            : "per_tensor");
     }
+}
+
+void fillQuantization(const LoadedModel& model, const std::vector<BodyView>& bodies, ModelInfo& info)
+{
+    info.form = formOf(model, bodies);
+    addTypes(model.graph(), *model.quant, info);
+    for (const BodyView& body : bodies)
+        addTypes(body.plan->graph(), body.quant, info);
     if (info.activationTypes.empty())
         info.activationTypes.insert("float32");
     if (info.weightTypes.empty() && info.parameters > 0)
@@ -194,6 +221,16 @@ void addUnsupported(const Plan& plan, ModelInfo& info)
         for (const auto& inner : step.subPlans)
             addUnsupported(*inner, info);
     }
+}
+
+/// Nodes in the node's bodies.
+void countInner(const Node& node, std::map<std::string, size_t>& types)
+{
+    for (const auto& body : subgraphs(node.attributes))
+        for (const Node& inner : body->nodes()) {
+            ++types[inner.opType];
+            countInner(inner, types);
+        }
 }
 
 void countOrigin(const Node& node, ModelInfo::Origins& origins)
@@ -233,11 +270,14 @@ ModelInfo modelInfo(const LoadedModel& model)
         ++info.nodeTypes[node.opType];
         countOrigin(node, info.origins);
     }
-    info.parameters = countParameters(model);
+    for (const Node& node : g.nodes())
+        countInner(node, info.innerTypes);
+    const std::vector<BodyView> bodies = bodyViews(*model.plan);
+    info.parameters = countParameters(model, bodies);
     info.macs = countMacs(g, model.plan->facts());
     if (const auto one = info.macs ? std::nullopt : batchOfOne(g))
         info.macsOfOne = countMacs(g, inferFacts(g, *one));
-    fillQuantization(model, info);
+    fillQuantization(model, bodies, info);
     addUnsupported(*model.plan, info);
     return info;
 }

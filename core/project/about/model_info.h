@@ -24,6 +24,7 @@ struct ModelInfo {
     std::vector<Port> inputs, outputs;
     size_t nodes = 0; ///< top-level nodes of the file
     std::map<std::string, size_t> nodeTypes; ///< "Conv", "com.microsoft.QGemm"
+    std::map<std::string, size_t> innerTypes; ///< the same of nodes in bodies of If, Loop and Scan
     int64_t parameters = 0; ///< elements of float or dequantized constants, scales and zero points left out
     std::optional<int64_t> macs; ///< multiply-accumulates of one run; nullopt where sizes are unknown
     std::optional<int64_t> macsOfOne; ///< with a batch of one, where nothing but the inputs' first sizes is open

@@ -26,6 +26,16 @@ struct LoadedModel {
     bool operator==(const LoadedModel&) const = default;
 };
 
+/// How a body of If, Loop or Scan is quantized.
+struct BodyView {
+    std::shared_ptr<const Plan> plan;
+    QuantView quant;
+};
+/// Of all bodies that may run, those in others included.
+std::vector<BodyView> bodyViews(const Plan& plan);
+/// What the main graph and its bodies have together.
+QuantForm formOf(const LoadedModel& model, const std::vector<BodyView>& bodies);
+
 /// Opens one model file and prepares it (plan, quantization view).
 Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& options = {});
 /// The same for a model in memory.

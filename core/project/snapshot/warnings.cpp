@@ -71,7 +71,8 @@ std::vector<std::string> orderWarnings(const Snapshot& s)
     if (first != QuantForm::Float)
         warnings.push_back(s.inputs.floatPath + ": is quantized itself (" + std::string(quantFormName(first))
             + ") and is taken as the reference; give the float model first");
-    if (s.quantModel->isFloat() && !hasUnknownQuantizers(*s.quantModel))
+    if (s.quantModel->isFloat() && !hasUnknownQuantizers(*s.quantModel)
+        && formOf(*s.quantModel, bodyViews(*s.quantModel->plan)) == QuantForm::Float)
         warnings.push_back(s.quantization
                 ? "the recipe quantizes nothing of this model"
                 : s.inputs.quantPath + ": has no quantization that is known here; give the quantized model second");

@@ -33,6 +33,9 @@ nlohmann::ordered_json infoJson(const Model& model, const ModelInfo& info)
     Json types = Json::object();
     for (const auto& [type, count] : info.nodeTypes)
         types[type] = count;
+    Json innerTypes = Json::object();
+    for (const auto& [type, count] : info.innerTypes)
+        innerTypes[type] = count;
     Json opsets = Json::object();
     for (const auto& [domain, version] : model.opsetImports)
         opsets[domain] = version;
@@ -42,7 +45,8 @@ nlohmann::ordered_json infoJson(const Model& model, const ModelInfo& info)
     return { { "schema_version", 1 }, { "path", model.path }, { "ir_version", model.irVersion },
         { "producer", model.producer }, { "opset_imports", opsets }, { "inputs", portsJson(info.inputs) },
         { "outputs", portsJson(info.outputs) }, { "nodes", info.nodes }, { "node_types", types },
-        { "parameters", info.parameters }, { "macs", info.macs ? Json(*info.macs) : Json(nullptr) },
+        { "body_node_types", innerTypes }, { "parameters", info.parameters },
+        { "macs", info.macs ? Json(*info.macs) : Json(nullptr) },
         { "macs_batch_1", info.macsOfOne ? Json(*info.macsOfOne) : Json(nullptr) },
         { "form", std::string(quantFormName(info.form)) },
         { "dtypes", { { "activations", info.activationTypes }, { "weights", info.weightTypes } } },
