@@ -5,6 +5,7 @@
 #include "core/analysis/rows/fill_rows.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/analysis/rules/findings.h"
+#include "core/analysis/untaken_branches.h"
 
 #include <numeric>
 
@@ -16,6 +17,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     Comparison c;
     c.profile = profile;
     c.weights = std::move(weights);
+    std::vector<WeightRow> untaken = takeUntaken(c.weights);
     c.equalized = pair.equalized;
     c.samples = static_cast<size_t>(std::accumulate(measured.done.begin(), measured.done.end(), size_t(0)));
     c.firstSample = measured.firstSample;
@@ -30,6 +32,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     if (!c.partial)
         fillFloatNodes(pair, c);
     fillFindings(pair, c);
+    addUntaken(pair, std::move(untaken), c);
     return c;
 }
 

@@ -152,6 +152,8 @@ private:
         if (!body || !*body || (*body)->outputs().size() < node.outputs.size())
             return keep(node, "its " + taken + " has fewer outputs than the node");
         note(node, { 0 });
+        if (const InputsBehind inputs = behind(node, { 0 }); !inputs.values.empty() || !inputs.shapes.empty())
+            m_made.untaken.push_back({ node.name, taken == "else_branch", nullptr });
         target.way = wayOutOf(node, Derivation::Kind::Branch);
         NewNames names;
         nameOutputs(**body, 0, node.outputs, names);

@@ -19,10 +19,18 @@ struct KeptBody {
     std::string reason; ///< "its condition depends on data"
 };
 
+/// The branch of an If whose place the other one took, for what inputs hold or their sizes.
+struct UntakenBranch {
+    std::string node; ///< the If, which is gone
+    bool ofTrue = false; ///< then_branch, else else_branch
+    std::shared_ptr<const Plan> plan; ///< null where nobody looked for it
+};
+
 struct Expansion {
     size_t branches = 0, loops = 0; ///< nodes whose place their subgraph's nodes took
     std::vector<IterationValue> values;
     std::vector<KeptBody> kept;
+    std::vector<UntakenBranch> untaken;
     InputsBehind behind; ///< inputs that conditions and numbers of iterations followed from
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/npz_writer.h"
 #include "core/onnx/write/export.h"
+#include "core/project/about/file_facts.h"
+#include "core/project/about/model_info.h"
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
@@ -18,7 +20,7 @@ using namespace qs::test;
 namespace {
 
 /// Behind an If that depends on `rate`: a product in one branch, another in the other.
-Part rated(Part net, const std::string& from, const std::string& to)
+Part rated(Part net, const std::string& from, const std::string& to, unsigned slowSeed)
 {
     const auto branch = [&](const std::string& name, unsigned seed) {
         return Part()
@@ -33,18 +35,21 @@ Part rated(Part net, const std::string& from, const std::string& to)
         .constant("fast", Tensor::scalar<int64_t>(16000))
         .op("Equal", { "rate", "fast" }, { "is_fast" })
         .op("If", { "is_fast" }, { to },
-            { { "then_branch", branch("fast_branch", 31) }, { "else_branch", branch("slow_branch", 32) } }, { from });
+            { { "then_branch", branch("fast_branch", 31) }, { "else_branch", branch("slow_branch", slowSeed) } },
+            { from });
     return net;
 }
 
 /// y = last state of a recurrent cell over the rows of what the branch makes of x.
-GraphDraft network()
+constexpr unsigned kSlowSeed = 32;
+
+GraphDraft network(unsigned slowSeed = kSlowSeed)
 {
     Part net;
     net.input("x", DType::Float32, Dims { { -1, "" }, { 1, "" }, { 3, "" } })
         .input("start", DType::Float32, toDims({ 1, 3 }))
         .constant("w", noise({ 3, 3 }, 4));
-    return rated(std::move(net), "x", "mixed")
+    return rated(std::move(net), "x", "mixed", slowSeed)
         .op("Scan", { "start", "mixed" }, { "y", "all" }, { { "body", cell() }, { "num_scan_inputs", int64_t(1) } },
             { "w" })
         .output({ "y", "all" })
@@ -110,6 +115,9 @@ private slots:
     void codesStandWhereTheValuesAre();
     void valuesInsideAreCompared();
     void foldedFileAgainstTheIf();
+    void branchesThatNobodyTakes_data();
+    void branchesThatNobodyTakes();
+    void infoLooksInside();
     void otherBranchesStayTogether();
     void longLoopsStayTogether();
     void hintsNameTheOptions();
@@ -204,6 +212,72 @@ void BodiesTests::foldedFileAgainstTheIf()
     const ActivationRow* row = rowOf(*s, "fast_branch_p");
     QVERIFY(row);
     QVERIFY(*row->accumulated.sqnrDb > 20);
+}
+
+void BodiesTests::branchesThatNobodyTakes_data()
+{
+    QTest::addColumn<unsigned>("slowSeed"); // of the weight in the else_branch of the quantized file
+    QTest::addColumn<std::vector<int>>("rates");
+    QTest::addColumn<std::string>("untaken"); // the weight in it
+    QTest::addColumn<bool>("told");
+    const std::vector<int> fast { 16000, 16000 }, slow { 8000, 8000 }, both { 16000, 8000 };
+    QTest::newRow("then") << kSlowSeed << fast << std::string("slow_branch_w") << false;
+    QTest::newRow("else") << kSlowSeed << slow << std::string("fast_branch_w") << false;
+    QTest::newRow("both") << kSlowSeed << both << std::string() << false;
+    QTest::newRow("then, the other is wrong") << 99u << fast << std::string("slow_branch_w") << true;
+    QTest::newRow("else, which is wrong") << 99u << slow << std::string("fast_branch_w") << true;
+    QTest::newRow("both, one is wrong") << 99u << both << std::string() << true;
+}
+
+/// Their weights are compared, and nothing else.
+void BodiesTests::branchesThatNobodyTakes()
+{
+    QFETCH(unsigned, slowSeed);
+    QFETCH(std::vector<int>, rates);
+    QFETCH(std::string, untaken);
+    QFETCH(bool, told);
+    const std::string other = written(m_folder, "other.onnx", network(slowSeed));
+    const std::string path = written(m_folder, "bodies.onnx", quantized(other, dynamicRecipe(true)));
+    const auto s = compared(path, dataFile(m_folder, { rates.begin(), rates.end() }));
+    QVERIFY(s);
+    const Comparison& c = *s->comparison;
+    const auto row = std::ranges::find_if(c.weights, [](const WeightRow& w) { return !w.untaken.empty(); });
+    QCOMPARE(row == c.weights.end() ? std::string() : row->name, untaken);
+    QCOMPARE(mentions(s->warnings, "no sample takes the "), !untaken.empty());
+    if (row != c.weights.end()) {
+        const std::string branch
+            = untaken == "slow_branch_w" ? "the else_branch of 'n_mixed'" : "the then_branch of 'n_mixed'";
+        QCOMPARE(row->untaken, branch);
+        QVERIFY(mentions(s->warnings, branch + ": of what is inside only weights are compared, 1 that"));
+    }
+    const auto finding = std::ranges::find(c.findings, Rule::WeightsDiffer, &Finding::rule);
+    QCOMPARE(finding != c.findings.end(), told);
+    if (!told)
+        return;
+    QVERIFY(finding->weight);
+    QCOMPARE(c.weights[*finding->weight].name, std::string("slow_branch_w"));
+    QCOMPARE(finding->severity, Severity::Error);
+    QCOMPARE(finding->summary.find("No sample takes the else_branch of 'n_mixed', where it is.") != std::string::npos,
+        untaken == "slow_branch_w");
+}
+
+void BodiesTests::infoLooksInside()
+{
+    const std::string path = written(m_folder, "bodies.onnx", quantized(m_float, dynamicRecipe(true)));
+    const ModelInfo plain = modelInfo(*loadModel(m_float)), codes = modelInfo(*loadModel(path));
+    QCOMPARE(plain.form, QuantForm::Float);
+    QCOMPARE(codes.form, QuantForm::Dynamic);
+    QCOMPARE(codes.weightTypes, std::set<std::string> { "int8" });
+    QCOMPARE(codes.parameters, plain.parameters + 3); // the scale of each weight, which a Mul reads
+    QCOMPARE(plain.innerTypes.at("MatMul"), size_t(4)); // one of them of two computed factors
+    QCOMPARE(codes.innerTypes.at("MatMulInteger"), size_t(3));
+    const auto s = compared(path, dataFile(m_folder, { 16000, 16000 }));
+    QVERIFY(s);
+    const Snapshot* const shown = s.get();
+    const std::vector<FileFacts> facts = fileFacts({ &shown, 1 }); // with the branch that is not taken
+    QCOMPARE(facts[0].parameters, plain.parameters);
+    QCOMPARE(facts[1].parameters, codes.parameters);
+    QVERIFY(!mentions(s->warnings, "has no quantization"));
 }
 
 void BodiesTests::otherBranchesStayTogether()

@@ -33,6 +33,22 @@ NodeId partnerOf(const Plan& f, const Plan& q, NodeId id)
     return ours.size() == theirs.size() ? theirs[size_t(std::ranges::find(ours, id) - ours.begin())] : NodeId();
 }
 
+void addBodies(const Plan& f, const Plan& q, const BodyPair* within, std::vector<BodyPair>& found);
+
+/// One body, paired within itself, and those in it.
+void addBody(const std::shared_ptr<const Plan>& f, const std::shared_ptr<const Plan>& q, BodyPair body,
+    std::vector<BodyPair>& found)
+{
+    const auto view = std::make_shared<const QuantView>(
+        QuantView::of(q->graph(), [plan = q](ValueId id) { return plan->constant(id); }));
+    auto alignment = align(*f, *q, *view, {}, true);
+    if (!alignment.ok())
+        return;
+    body.pair = { f, q, view, std::make_shared<const Alignment>(std::move(alignment).value()) };
+    found.push_back(body);
+    addBodies(*f, *q, &body, found);
+}
+
 void addBodies(const Plan& f, const Plan& q, const BodyPair* within, std::vector<BodyPair>& found)
 {
     for (const NodeId node : nodesWithBodies(f)) {
@@ -40,19 +56,10 @@ void addBodies(const Plan& f, const Plan& q, const BodyPair* within, std::vector
         if (!partner.valid())
             continue;
         const auto &ours = f.step(node).subPlans, &theirs = q.step(partner).subPlans;
-        for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
-            if (!ours[i] || !theirs[i])
-                continue;
-            BodyPair body { within ? within->floatNode : node, within ? within->quantNode : partner, {} };
-            const auto constants = [plan = theirs[i]](ValueId id) { return plan->constant(id); };
-            const auto view = std::make_shared<const QuantView>(QuantView::of(theirs[i]->graph(), constants));
-            auto alignment = align(*ours[i], *theirs[i], *view, {}, true);
-            if (!alignment.ok())
-                continue;
-            body.pair = { ours[i], theirs[i], view, std::make_shared<const Alignment>(std::move(alignment).value()) };
-            found.push_back(body);
-            addBodies(*ours[i], *theirs[i], &body, found);
-        }
+        for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i)
+            if (ours[i] && theirs[i])
+                addBody(ours[i], theirs[i],
+                    { within ? within->floatNode : node, within ? within->quantNode : partner, {} }, found);
     }
 }
 
@@ -62,6 +69,13 @@ std::vector<BodyPair> bodyPairs(const ComparePair& pair)
 {
     std::vector<BodyPair> found;
     addBodies(*pair.floatPlan, *pair.quantPlan, nullptr, found);
+    return found;
+}
+
+std::vector<BodyPair> bodyPairs(const UntakenPair& branch)
+{
+    std::vector<BodyPair> found;
+    addBody(branch.floatPlan, branch.quantPlan, {}, found);
     return found;
 }
 

@@ -15,5 +15,7 @@ struct BodyPair {
 /// All that both files have, those within others included; in the order of the float model's nodes. Nodes pair by name
 /// and operator, or by their order where each file has as many of that operator.
 std::vector<BodyPair> bodyPairs(const ComparePair& pair);
+/// The branch and all that lies in it; the nodes are invalid.
+std::vector<BodyPair> bodyPairs(const UntakenPair& branch);
 
 } // namespace qs

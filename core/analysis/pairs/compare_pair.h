@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace qs {
@@ -20,6 +21,12 @@ struct ValueFactors {
     bool last = false; ///< the axis is the last one; else the second
 };
 using EqualizedValues = std::map<ValueId, ValueFactors>;
+
+/// A branch of an If that no sample takes, in both files.
+struct UntakenPair {
+    std::string name; ///< "the else_branch of 'if'"
+    std::shared_ptr<const Plan> floatPlan, quantPlan;
+};
 
 /// The two files of a comparison and how they correspond.
 struct ComparePair {
@@ -35,6 +42,7 @@ struct ComparePair {
     /// does may lie in its quantizers alone.
     bool quantizedReference = false;
     std::shared_ptr<const EqualizedValues> equalized = nullptr; ///< null: none, or not known
+    std::vector<UntakenPair> untaken {}; ///< of which nothing but the weights can be compared
 };
 
 } // namespace qs

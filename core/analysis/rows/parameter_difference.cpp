@@ -211,7 +211,7 @@ private:
             return w->bias && power > 0 ? std::pow(w->similarity.rmse.value_or(0), 2) / power
                                         : ratioOf(w->similarity.sqnrDb);
         };
-        d.gainDb = gain(inherited, own(a), own(b));
+        d.gainDb = row.untaken.empty() ? gain(inherited, own(a), own(b)) : 0.0;
         add(std::move(d), row.name, row.node, row.opType);
     }
 

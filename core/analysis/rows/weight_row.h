@@ -40,6 +40,7 @@ struct WeightRow {
     ValueId floatValue; ///< invalid in the body of an If, Loop or Scan; `floatNode` is that node then
     uint32_t quantizer = 0;
     std::string name, quantizedName, node, opType;
+    std::string untaken; ///< the branch of an If that it is in, where no sample takes it; the nodes are invalid then
     NodeId floatNode, quantNode;
     bool bias = false; ///< an int32 bias
     QuantParams params; ///< as stored

@@ -307,6 +307,40 @@ std::set<NodeId> takenIn(const ComparePair& pair)
     return found;
 }
 
+/// Both files have it outside of the body, where another row is of it.
+bool isShared(const BodyPair& body, const WeightPair& wp, const WeightRow& row, const std::vector<WeightRow>& rows)
+{
+    const Graph &f = body.pair.floatPlan->graph(), &q = body.pair.quantPlan->graph();
+    const ValueId codes = body.pair.quantView->quantizers()[wp.quantizer].codes;
+    const auto outside = [](const Graph& graph, ValueId id) {
+        return id.valid() && !graph.value(id).initializer && !graph.value(id).producer.valid();
+    };
+    return outside(f, wp.floatValue) && outside(q, codes) && std::ranges::any_of(rows, [&](const WeightRow& other) {
+        return other.untaken.empty() && other.name == row.name && other.quantizedName == row.quantizedName;
+    });
+}
+
+/// `untaken`: the branch that the bodies are in; "": one that may be taken.
+void addBodyRows(
+    const std::vector<BodyPair>& bodies, const std::string& untaken, bool histograms, std::vector<WeightRow>& rows)
+{
+    for (const BodyPair& body : bodies) {
+        const FoldedConstants own(body.pair.floatPlan);
+        for (const WeightPair& wp : body.pair.alignment->weights) {
+            if (stopAsked())
+                return;
+            WeightRow row = makeRow(body.pair, wp, *own.of(wp), histograms);
+            if (!untaken.empty() && isShared(body, wp, row, rows))
+                continue;
+            row.floatValue = ValueId();
+            row.floatNode = body.floatNode;
+            row.quantNode = body.quantNode;
+            row.untaken = untaken;
+            rows.push_back(std::move(row));
+        }
+    }
+}
+
 } // namespace
 
 EqualizedLayers equalizedLayers(const ComparePair& pair, const std::vector<WeightRow>& rows)
@@ -344,17 +378,9 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
         row.equalized = row.factors && row.floatNode.valid() && pair.floatPlan->graph().node(row.floatNode).hasOutput(0)
             && (row.bias ? layers.values.contains(pair.floatPlan->graph().node(row.floatNode).outputs[0])
                          : layers.nodes.contains(row.floatNode));
-    for (const BodyPair& body : bodyPairs(pair)) {
-        const FoldedConstants own(body.pair.floatPlan);
-        for (const WeightPair& wp : body.pair.alignment->weights) {
-            if (cancel.cancelled())
-                return rows;
-            WeightRow& row = rows.emplace_back(makeRow(body.pair, wp, *own.of(wp), histograms));
-            row.floatValue = ValueId();
-            row.floatNode = body.floatNode;
-            row.quantNode = body.quantNode;
-        }
-    }
+    addBodyRows(bodyPairs(pair), "", histograms, rows);
+    for (const UntakenPair& branch : pair.untaken)
+        addBodyRows(bodyPairs(branch), branch.name, histograms, rows);
     return rows;
 }
 

@@ -16,11 +16,12 @@ namespace qs {
 
 namespace {
 
-FileFacts factsOf(const LoadedModel& model, const Comparison& comparison, std::string role)
+/// `file`: the model as it is stored, with branches that are not taken.
+FileFacts factsOf(const LoadedModel& file, const LoadedModel& model, const Comparison& comparison, std::string role)
 {
     FileFacts facts;
     facts.role = std::move(role);
-    facts.parameters = modelInfo(model).parameters;
+    facts.parameters = modelInfo(file).parameters;
     const MacCount macs = macCount(model, &comparison);
     facts.macs = macs.all;
     facts.codeShare = macs.codeShare;
@@ -56,14 +57,14 @@ std::optional<uint64_t> bytesOf(const Model& model)
 std::vector<FileFacts> fileFacts(std::span<const Snapshot* const> snapshots)
 {
     const Snapshot& last = *snapshots.back();
-    std::vector<FileFacts> list { factsOf(*last.floatModel, *last.comparison, "float") };
+    std::vector<FileFacts> list { factsOf(*last.floatFile, *last.floatModel, *last.comparison, "float") };
     list[0].path = last.floatModel->model->path;
     list[0].bytes = bytesOf(*last.floatModel->model);
     if (last.comparison->accuracy)
         list[0].accuracy = last.comparison->accuracy->floatAccuracy;
     for (const Snapshot* s : snapshots) {
         const char* role = snapshots.size() == 1 ? "quantized" : s == snapshots.front() ? "a" : "b";
-        FileFacts facts = factsOf(*s->quantModel, *s->comparison, role);
+        FileFacts facts = factsOf(*s->quantFile, *s->quantModel, *s->comparison, role);
         if (!s->quantization)
             facts.path = s->quantModel->model->path;
         facts.bytes = s->quantization ? quantizedFileBytes(*s) : bytesOf(*s->quantModel->model);

@@ -18,6 +18,7 @@
 #include "core/quant/model/load_warnings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace qs {
@@ -230,6 +231,7 @@ Status compare(Steps& s, const PartialFn& partial)
              nonFiniteWarning(*s.next.comparison) })
         if (warning)
             s.next.warnings.push_back(*warning);
+    std::ranges::move(untakenWarnings(*s.next.floatModel, *s.next.comparison), std::back_inserter(s.next.warnings));
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include "core/analysis/tasks/recognition.h"
 #include "core/project/quantize/provenance.h"
 
+#include "core/project/snapshot/expanded_model.h"
 #include <algorithm>
 #include <cmath>
 
@@ -15,12 +16,26 @@ namespace qs {
 namespace {
 
 ComparePair readyPair(const LoadedModel& floatModel, const LoadedModel& quantModel,
+/// Of what both files have, by the names of nodes.
+std::vector<UntakenPair> untakenPairs(const LoadedModel& floatModel, const LoadedModel& quantModel)
+{
+    std::vector<UntakenPair> pairs;
+    if (!floatModel.bodies || !quantModel.bodies)
+        return pairs;
+    for (const UntakenBranch& ours : floatModel.bodies->untaken)
+        for (const UntakenBranch& theirs : quantModel.bodies->untaken)
+            if (ours.node == theirs.node && ours.ofTrue == theirs.ofTrue)
+                pairs.push_back({ branchName(ours), ours.plan, theirs.plan });
+    return pairs;
+}
+
     std::shared_ptr<const Alignment> alignment, const PlanOptions& options)
 {
     ComparePair pair { floatModel.plan, quantModel.plan, quantModel.quant, std::move(alignment) };
     pair.quantizedReference = !floatModel.isFloat();
     pair.lowered = options.cache;
     if (options.profile != ArithmeticProfile::Simulated) {
+    pair.untaken = untakenPairs(floatModel, quantModel);
         pair.writtenPlan = pair.quantPlan;
         pair.quantPlan = Plan::make(quantModel.model, options);
     }

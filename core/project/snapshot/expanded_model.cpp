@@ -170,12 +170,51 @@ Result<LoadedModel> withReadableCaches(const LoadedModel& model, const BuildCont
     return loaded;
 }
 
+/// The plan of one branch of the If of this name, which is in no loop: there each iteration may take another branch.
+std::shared_ptr<const Plan> branchPlan(const Plan& plan, const std::string& name, bool ofTrue)
+{
+    for (size_t n = 0; n < plan.graph().nodes().size(); ++n) {
+        const auto& branches = plan.step(NodeId(n)).subPlans;
+        if (!plan.graph().nodes()[n].is("If") || branches.size() != 2) // that of a constant condition has one
+            continue;
+        if (plan.graph().nodes()[n].name == name)
+            return branches[ofTrue ? 0 : 1];
+        for (const auto& branch : branches)
+            if (auto found = branch ? branchPlan(*branch, name, ofTrue) : nullptr)
+                return found;
+    }
+    return nullptr;
+}
+
+void findUntaken(const Plan& plan, std::vector<UntakenBranch>& untaken)
+{
+    for (UntakenBranch& branch : untaken)
+        branch.plan = branchPlan(plan, branch.node, branch.ofTrue);
+    std::erase_if(untaken, [](const UntakenBranch& branch) { return !branch.plan; });
+}
+
+/// Constants of reals that are no single numbers, in loops and branches of its own, too.
+bool holdsWeights(const Plan& plan)
+{
+    const Graph& graph = plan.graph();
+    for (size_t v = 0; v < graph.values().size(); ++v)
+        if (const Tensor* t = plan.constant(ValueId(v));
+            t && isFloat(t->dtype()) && t->count() > 1 && !graph.value(ValueId(v)).producer.valid())
+            return true;
+    for (size_t n = 0; n < graph.nodes().size(); ++n)
+        for (const auto& inner : plan.step(NodeId(n)).subPlans)
+            if (inner && holdsWeights(*inner))
+                return true;
+    return false;
+}
+
 Result<LoadedModel> withoutBodies(const ExpansionKey& key, const BuildContext& context)
 {
     if (!key.data || !hasBodies(key.model.graph()))
         return key.model;
     context.report("expand bodies");
     QS_TRY(ExpandedDraft expanded, expandedFor(key));
+    findUntaken(*key.model.plan, expanded.made.untaken);
     LoadedModel loaded = key.model;
     if (expanded.made.branches + expanded.made.loops > 0) {
         QS_TRY(const auto built, expanded.draft.build());
@@ -205,6 +244,35 @@ std::vector<std::string> bodyWarnings(const LoadedModel& model)
             warnings.push_back(model.model->path + ": what is inside '" + kept.node + "' (" + kept.opType
                 + ") is not compared: " + kept.reason);
     return warnings;
+}
+
+std::string branchName(const UntakenBranch& branch)
+{
+    return std::string(branch.ofTrue ? "the then_branch" : "the else_branch") + " of '" + branch.node + "'";
+}
+
+std::vector<std::string> untakenWarnings(const LoadedModel& floatModel, const Comparison& c)
+{
+    constexpr size_t kNamedEach = 3;
+    std::vector<std::string> names;
+    size_t weights = 0;
+    for (const UntakenBranch& branch : floatModel.bodies ? floatModel.bodies->untaken : std::vector<UntakenBranch>())
+        if (holdsWeights(*branch.plan)) {
+            names.push_back(branchName(branch));
+            weights += size_t(std::ranges::count(c.weights, names.back(), &WeightRow::untaken));
+        }
+    if (names.empty())
+        return {};
+    std::string text;
+    for (size_t i = 0; i < std::min(names.size(), kNamedEach); ++i)
+        text += (i > 0 ? ", " : "") + names[i];
+    if (names.size() > kNamedEach)
+        text += " and " + std::to_string(names.size() - kNamedEach) + " more branches";
+    return { "no sample takes " + text + ": "
+        + (weights > 0 ? "of what is inside only weights are compared, " + std::to_string(weights)
+                    + " that have partners by their names"
+                       : "nothing inside is compared, but for what the other branch reads, too")
+        + "; give samples that take it, too" };
 }
 
 } // namespace qs

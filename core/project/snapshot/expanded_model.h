@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/rows/comparison.h"
 #include "core/project/snapshot/build_context.h"
 
 namespace qs {
@@ -13,5 +14,11 @@ Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& c
 
 /// On what stays in bodies and is not compared.
 std::vector<std::string> bodyWarnings(const LoadedModel& model);
+
+/// "the else_branch of 'if'"
+std::string branchName(const UntakenBranch& branch);
+
+/// On branches that no sample takes and that hold weights: how many of these are compared.
+std::vector<std::string> untakenWarnings(const LoadedModel& floatModel, const Comparison& c);
 
 } // namespace qs

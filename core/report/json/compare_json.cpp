@@ -170,6 +170,8 @@ Json weight(const WeightRow& w)
 {
     Json row = { { "name", w.name }, { "quantized_name", w.quantizedName }, { "node", w.node }, { "op_type", w.opType },
         { "dtype", std::string(dtypeName(w.params.dtype)) } };
+    if (!w.untaken.empty())
+        row["untaken"] = w.untaken;
     addParams(row, w.params);
     row["match"] = { { "method", std::string(matchMethodName(w.method)) }, { "confidence", w.confidence } };
     row["sqnr_db"] = jsonNumber(w.similarity.sqnrDb);

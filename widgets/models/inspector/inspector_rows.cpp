@@ -215,7 +215,7 @@ void addWeightsOf(InspectorRowList& rows, const Snapshot& snapshot, const Place&
     InspectorRowList found;
     for (size_t i = 0; i < weights.size(); ++i) {
         const WeightRow& r = weights[i];
-        if ((isFloat ? r.floatNode : r.quantNode) == place.node && !place.inner.valid())
+        if (place.node.valid() && (isFloat ? r.floatNode : r.quantNode) == place.node && !place.inner.valid())
             found.addLink(r.bias ? tr("bias") : tr("weight"),
                 granularityText(r.params) + QStringLiteral(", ") + decibelText(r.similarity.sqnrDb, r.similarity.exact),
                 toQt(r.name) + u'\n' + tr("Enter or a click selects it: its numbers, its own type and scales."), i);
