@@ -4,6 +4,8 @@
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 
@@ -58,11 +60,83 @@ std::optional<CodedParameter> codedParameter(
     if (!quantizer || !stored || !meant || stored->count() != meant->count())
         return std::nullopt;
     const std::vector<double> is = toDoubles(*stored), was = toDoubles(*meant);
-    CodedParameter found { &parameter, *quantizer, 0, is.size(), 0, 0 };
+    CodedParameter found { &parameter, *quantizer, 0, is.size(), 0, 0, was, is };
     for (size_t i = 0; i < is.size(); ++i)
-        if (std::fabs(is[i] - was[i]) > std::fabs(found.stored - found.meant))
-            found = { &parameter, *quantizer, i, is.size(), was[i], is[i] };
-    return found.stored != found.meant ? std::optional(found) : std::nullopt;
+        if (std::fabs(is[i] - was[i]) > std::fabs(found.stored - found.meant)) {
+            found.element = i;
+            found.meant = was[i];
+            found.stored = is[i];
+        }
+    return found.stored != found.meant ? std::optional(std::move(found)) : std::nullopt;
+}
+
+namespace {
+
+/// What ONNX Runtime runs: other scales than 1 along two axes that lie together, of all that may be resized so.
+bool runsScales(std::string_view mode, std::span<const double> s)
+{
+    const size_t rank = s.size();
+    const bool outer = rank == 4 && s[0] == 1 && (s[1] == 1 || s[3] == 1);
+    if (mode == "linear")
+        return rank <= 3 || outer || (rank == 5 && s[0] == 1 && s[1] == 1);
+    return mode != "cubic" || rank == 2 || outer;
+}
+
+struct OtherSize {
+    size_t axis;
+    double meant, is;
+};
+
+/// The first axis along which another number of elements comes out; what is open in `input` counts as one.
+std::optional<OtherSize> otherSize(const Node& node, const std::optional<Dims>& input, const CodedParameter& coded)
+{
+    const bool sizes = coded.parameter->name == "sizes";
+    if (node.attributes.has("axes") || (!sizes && (coded.parameter->name != "scales" || !input)))
+        return std::nullopt;
+    if (!sizes && input->size() != coded.elements)
+        return std::nullopt;
+    for (size_t i = 0; i < coded.elements; ++i) {
+        const double in = sizes ? 1 : (*input)[i].known() ? double((*input)[i].value) : 1;
+        const double meant = std::floor(in * coded.allMeant[i]), is = std::floor(in * coded.allStored[i]);
+        if (meant != is)
+            return OtherSize { i, meant, is };
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::string resizedText(const ComparePair& pair, NodeId floatNode, const CodedParameter& coded)
+{
+    const Node& node = pair.floatPlan->graph().node(floatNode);
+    std::string text;
+    if (!node.hasInput(0))
+        return text;
+    if (const auto other = otherSize(node, pair.floatPlan->facts().of(node.inputs[0]).dims, coded))
+        text = fmt::format(" Along axis {} the output has {:.0f} element{} with it, in the float model {:.0f}.",
+            other->axis, other->is, other->is == 1 ? "" : "s", other->meant);
+    const std::string mode = node.attributes.text("mode", "nearest");
+    if (coded.parameter->name == "scales" && !node.attributes.has("axes") && runsScales(mode, coded.allMeant)
+        && !runsScales(mode, coded.allStored))
+        text += " ONNX Runtime does not run mode " + mode
+            + " with such scales: the outermost ones have to be exactly 1.";
+    return text;
+}
+
+std::string otherSizesText(const ComparePair& pair)
+{
+    const NodePartners partners(pair);
+    const auto& nodes = pair.quantPlan->graph().nodes();
+    for (size_t n = 0; n < nodes.size(); ++n)
+        for (const MovingParameter& parameter : movingParameters()) {
+            const NodeId partner = nodes[n].opType == parameter.type ? partners.of(NodeId(n)) : NodeId();
+            const auto coded = partner.valid() ? codedParameter(pair, partners, NodeId(n), parameter) : std::nullopt;
+            if (coded && !resizedText(pair, partner, *coded).empty())
+                return fmt::format("the {} of '{}' are stored as codes, by which element {} is {:.9g}, in the float "
+                                   "model {:.9g}",
+                    parameter.name, nodes[n].name, coded->element, coded->stored, coded->meant);
+        }
+    return {};
 }
 
 } // namespace qs

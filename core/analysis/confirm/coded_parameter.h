@@ -5,7 +5,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace qs {
 
@@ -23,8 +25,15 @@ struct CodedParameter {
     uint32_t quantizer;
     size_t element, elements; ///< the one furthest away
     double meant, stored;
+    std::vector<double> allMeant, allStored;
 };
 std::optional<CodedParameter> codedParameter(
     const ComparePair& pair, const NodePartners& partners, NodeId quantNode, const MovingParameter& parameter);
+
+/// What comes of scales or sizes of a Resize or Upsample that codes have changed, as sentences: outputs of other sizes,
+/// a runtime that refuses them. "": neither.
+std::string resizedText(const ComparePair& pair, NodeId floatNode, const CodedParameter& coded);
+/// Of the first such node whose output has other sizes: the node and the number, as the end of a sentence. "": none.
+std::string otherSizesText(const ComparePair& pair);
 
 } // namespace qs

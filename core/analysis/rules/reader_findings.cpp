@@ -426,6 +426,14 @@ Finding codedFinding(const ComparePair& pair, const Comparison& c, NodeId floatN
     f.evidence = { evidence("stored_parameter", coded.stored), evidence("float_parameter", coded.meant) };
     if (fall)
         addFall(c, *fall, f);
+    if (const std::string resized = resizedText(pair, floatNode, coded); !resized.empty()) {
+        f.severity = Severity::Error;
+        f.summary += resized;
+        for (const OutputRow& out : c.outputs)
+            if (out.similarity.elements == 0)
+                f.summary += " " + out.name + " is not compared: it has other sizes, or no elements.";
+        f.rank = std::max(f.rank, 1.0);
+    }
     f.remedy = fmt::format(
         "Store the {} of {} as the numbers that they are, without quantizers.", coded.parameter->name, node.name);
     f.change = { RemedyKind::ExcludeNode, node.name, f.tensor, 0, 0, 0 };

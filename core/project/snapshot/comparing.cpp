@@ -2,12 +2,13 @@
 #include "core/project/snapshot/comparing.h"
 
 #include "core/analysis/compare.h"
+#include "core/analysis/confirm/coded_parameter.h"
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/analysis/tasks/recognition.h"
 #include "core/project/quantize/provenance.h"
-
 #include "core/project/snapshot/expanded_model.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,6 @@ namespace qs {
 
 namespace {
 
-ComparePair readyPair(const LoadedModel& floatModel, const LoadedModel& quantModel,
 /// Of what both files have, by the names of nodes.
 std::vector<UntakenPair> untakenPairs(const LoadedModel& floatModel, const LoadedModel& quantModel)
 {
@@ -29,13 +29,14 @@ std::vector<UntakenPair> untakenPairs(const LoadedModel& floatModel, const Loade
     return pairs;
 }
 
+ComparePair readyPair(const LoadedModel& floatModel, const LoadedModel& quantModel,
     std::shared_ptr<const Alignment> alignment, const PlanOptions& options)
 {
     ComparePair pair { floatModel.plan, quantModel.plan, quantModel.quant, std::move(alignment) };
     pair.quantizedReference = !floatModel.isFloat();
     pair.lowered = options.cache;
-    if (options.profile != ArithmeticProfile::Simulated) {
     pair.untaken = untakenPairs(floatModel, quantModel);
+    if (options.profile != ArithmeticProfile::Simulated) {
         pair.writtenPlan = pair.quantPlan;
         pair.quantPlan = Plan::make(quantModel.model, options);
     }
@@ -84,6 +85,17 @@ Issue withEndlessScales(Issue issue, const LoadedModel& model)
     return issue;
 }
 
+/// So does one where codes have changed sizes.
+Issue withOtherSizes(Issue issue, const ComparePair& pair)
+{
+    const std::string sizes = issue.kind == IssueKind::BadInput ? otherSizesText(pair) : std::string();
+    if (sizes.empty())
+        return issue;
+    issue.what += "; " + sizes;
+    issue.remedy = "store them as the numbers that they are, without quantizers";
+    return issue;
+}
+
 } // namespace
 
 Result<Compared> compareSampled(
@@ -107,7 +119,7 @@ Result<Compared> compareSampled(
         return compareShard(pair, data, options, besideCache);
     auto made = compareModels(pair, data, options, besideCache, partial);
     if (!made.ok())
-        return withEndlessScales(made.issue(), key.quantModel);
+        return withOtherSizes(withEndlessScales(made.issue(), key.quantModel), pair);
     return Compared { std::move(made).value(), nullptr };
 }
 

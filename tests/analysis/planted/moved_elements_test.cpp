@@ -10,8 +10,8 @@ namespace {
 constexpr float kFine = 10.f / 65535; // steps of 16 bits
 constexpr int64_t kSide = 16;
 
-/// x -> Neg -> a -> Resize by 2 -> y, each element twice; the scales in float, or as codes of `step`.
-Prepared resized(bool codes, std::optional<float> step)
+/// x -> Neg -> a -> Resize by 2 -> y; the scales in float, or as codes of `step`.
+Prepared resized(bool codes, std::optional<float> step, const std::string& mode)
 {
     SmallModel m(codes ? "q" : "f");
     m.input("x", { 1, 1, 1, kSide }).node("Neg", { "x" }, { "a" });
@@ -30,7 +30,7 @@ Prepared resized(bool codes, std::optional<float> step)
         m.constant("scales", Tensor::of<float>({ 4 }, scales));
     }
     m.node("Resize", { codes ? "a_dq" : "a", "", "scales" }, { "r" },
-        { { "mode", std::string("nearest") }, { "coordinate_transformation_mode", std::string("asymmetric") },
+        { { "mode", mode }, { "coordinate_transformation_mode", std::string("asymmetric") },
             { "nearest_mode", std::string("floor") } });
     if (codes)
         m.qdq<uint16_t>("r", "r_dq", kFine, 32768);
@@ -182,26 +182,44 @@ class MovedElementsTests : public QObject {
 private slots:
     void parameters_data()
     {
+        QTest::addColumn<std::string>("mode");
         QTest::addColumn<float>("step"); // 0: the scales are no codes
-        QTest::addColumn<bool>("told");
-        QTest::newRow("float") << 0.f << false;
-        QTest::newRow("codes that hold them") << 1.f / 1024 << false;
-        QTest::newRow("codes beside them") << 2.f / 65535 << true; // 1 becomes 1.0000153
+        QTest::addColumn<std::string>("told"); // "": nothing is
+        QTest::addColumn<bool>("error");
+        const auto row = [](const std::string& mode, const char* name, float step, const char* told, bool error) {
+            QTest::addRow("%s, %s", mode.c_str(), name) << mode << step << std::string(told) << error;
+        };
+        constexpr float kBeside = 2.f / 65535, kBelow = 0.3f; // 1 becomes 1.0000153, or 0.9
+        for (const std::string mode : { "nearest", "linear", "cubic" }) {
+            row(mode, "float", 0, "", false);
+            row(mode, "codes that hold them", 1.f / 1024, "", false);
+            row(mode, "codes that leave no elements", kBelow,
+                "Along axis 0 the output has 0 elements with it, in the float model 1.", true);
+        }
+        row("nearest", "codes beside them", kBeside, "is 1.0000", false);
+        row("linear", "codes beside them", kBeside, "ONNX Runtime does not run mode linear with such scales", true);
+        row("cubic", "codes beside them", kBeside, "ONNX Runtime does not run mode cubic with such scales", true);
     }
     void parameters()
     {
+        QFETCH(std::string, mode);
         QFETCH(float, step);
-        QFETCH(bool, told);
-        const Prepared q = resized(true, step > 0 ? std::optional(step) : std::nullopt);
-        const Comparison c = compared(resized(false, {}), q, feed({ 1, 1, 1, kSide }));
+        QFETCH(std::string, told);
+        QFETCH(bool, error);
+        const Prepared q = resized(true, step > 0 ? std::optional(step) : std::nullopt, mode);
+        const Comparison c = compared(resized(false, {}, mode), q, feed({ 1, 1, 1, kSide }));
         const Finding* f = findingOf(c, Rule::MovesOtherwise);
-        QVERIFY2((f != nullptr) == told, qPrintable(rulesOf(c)));
+        QVERIFY2((f == nullptr) == told.empty(), qPrintable(rulesOf(c)));
         if (!f)
             return;
         QCOMPARE(c.findings.front().rule, Rule::MovesOtherwise);
         QCOMPARE(f->node, std::string("n_r"));
-        QVERIFY2(f->summary.find("1.0000") != std::string::npos, f->summary.c_str());
-        QVERIFY2(f->summary.find("in the float model 1:") != std::string::npos, f->summary.c_str());
+        QVERIFY2(f->summary.find(told) != std::string::npos, f->summary.c_str());
+        if (error)
+            QCOMPARE(f->severity, Severity::Error);
+        const bool empty = c.outputs.front().similarity.elements == 0;
+        QCOMPARE(f->summary.find("y is not compared") != std::string::npos, empty);
+        QVERIFY2(f->summary.find("in the float model 1") != std::string::npos, f->summary.c_str());
     }
 
     /// Which elements are taken follows from rounded values.
