@@ -77,6 +77,15 @@ Shape scalesAlong(Shape shape, size_t axis, int64_t block)
     return shape;
 }
 
+/// The first axis along which scales of that shape fit.
+std::optional<int64_t> axisOf(const Shape& scales, const Shape& values, int64_t block)
+{
+    for (size_t axis = 0; axis < values.size() && block >= 0; ++axis)
+        if (scales == scalesAlong(values, axis, block))
+            return int64_t(axis);
+    return std::nullopt;
+}
+
 /// Several scales of Q/DQ: one for each index of the axis, or for each block along it.
 void NodeCheck::alongAxis(const Fact& codes, const Tensor& scale)
 {
@@ -92,9 +101,8 @@ void NodeCheck::alongAxis(const Fact& codes, const Tensor& scale)
         return;
     std::string what = "the scale's shape " + shapeText(scale.shape()) + " does not fit values of shape "
         + shapeText(shape) + " along axis " + std::to_string(stated);
-    for (size_t other = 0; other < shape.size() && block >= 0; ++other)
-        if (scale.shape() == scalesAlong(shape, other, block))
-            return fail(what + ", it would along axis " + std::to_string(other));
+    if (const auto other = axisOf(scale.shape(), shape, block))
+        return fail(what + ", it would along axis " + std::to_string(*other));
     fail(std::move(what));
 }
 
@@ -162,6 +170,16 @@ std::optional<Issue> NodeCheck::run()
 std::optional<Issue> quantizationFault(const Node& node, const KnownFact& known)
 {
     return NodeCheck(node, known).run();
+}
+
+std::optional<int64_t> fittingAxis(const Node& node, const KnownFact& known)
+{
+    if (!isDequantizeLinear(node) || !quantizationFault(node, known) || !node.hasInput(1))
+        return std::nullopt;
+    const Fact codes = known(node.inputs[0]), scale = known(node.inputs[1]);
+    return codes.value && scale.value
+        ? axisOf(scale.value->shape(), codes.value->shape(), node.attributes.integer("block_size", 0))
+        : std::nullopt;
 }
 
 KnownFact knownFrom(const Graph& graph, const ConstantLookup& constants)

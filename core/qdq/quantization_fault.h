@@ -17,6 +17,9 @@ using KnownFact = std::function<Fact(ValueId)>;
 /// Whoever reads parameters of quantization from a file asks this first, and does not ask again.
 std::optional<Issue> quantizationFault(const Node& node, const KnownFact& known);
 
+/// The axis along which the scales of a DequantizeLinear would fit the codes, where they do not along its own.
+std::optional<int64_t> fittingAxis(const Node& node, const KnownFact& known);
+
 /// By what the file stores and declares, and by `constants`.
 KnownFact knownFrom(const Graph& graph, const ConstantLookup& constants);
 

@@ -187,6 +187,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     std::vector<Finding> found;
     findLostActivations(pair, c, found);
     findUnderflow(pair, c, found);
+    findFaultyParameters(pair, found);
     findOtherNetwork(pair, c, found);
     findBrokenScales(c, found);
     findExtremeConstants(pair, c, found);

@@ -70,6 +70,10 @@ void findMisreadCaches(const ComparePair& pair, const Comparison& c, std::vector
 /// Operators that only move elements, by a parameter that codes have changed, or with far more noise behind them; after
 /// what is told of the tensors that they read.
 void findMovedOtherwise(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+inline constexpr std::string_view kFaultyParameters = "parameters"; ///< cause
+/// Nodes of the quantized file that cannot run since their scales and zero points do not fit; before what is told of
+/// networks.
+void findFaultyParameters(const ComparePair& pair, std::vector<Finding>& found);
 void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Scales that are zero or not finite; before what is told of the same tensors.
 void findBrokenScales(const Comparison& c, std::vector<Finding>& found);

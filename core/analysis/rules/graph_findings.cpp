@@ -6,6 +6,7 @@
 #include "core/analysis/rules/findings.h"
 
 #include "core/match/graph/canonical.h"
+#include "core/qdq/quantization_fault.h"
 
 #include <fmt/format.h>
 
@@ -430,6 +431,38 @@ void findUnmatched(const ComparePair& pair, const Comparison& c, std::vector<Fin
     finding.evidence.push_back(evidence("float", double(ofFloat.size())));
     finding.evidence.push_back(evidence("quantized", double(ofQuant.size())));
     found.push_back(std::move(finding));
+}
+
+void findFaultyParameters(const ComparePair& pair, std::vector<Finding>& found)
+{
+    const Plan& plan = *pair.quantPlan;
+    const Graph& graph = plan.graph();
+    const KnownFact known = knownFrom(graph, [&](ValueId id) { return plan.constant(id); });
+    const Node* first = nullptr;
+    size_t count = 0;
+    for (const auto& [id, issue] : plan.unsupported())
+        if (quantizationFault(graph.node(id), known)) {
+            first = first ? first : &graph.node(id);
+            ++count;
+        }
+    if (!first)
+        return;
+    Finding f = makeFinding(Rule::RuntimeRejects);
+    f.severity = Severity::Error;
+    f.cause = kFaultyParameters;
+    f.node = first->name;
+    f.title = "The scales or zero points of " + first->name + " do not fit";
+    f.summary = quantizationFault(*first, known)->what + ". ONNX does not allow that, and ONNX Runtime refuses the file"
+        + (count > 1 ? fmt::format("; {} more nodes are like it", count - 1) : std::string())
+        + ". What depends on it has no numbers, and whether the two files are one network could not be tested there.";
+    f.evidence = { evidence("nodes", double(count)) };
+    f.remedy = "Quantize this tensor anew.";
+    if (const auto axis = fittingAxis(*first, known)) {
+        f.remedy = fmt::format("Set the axis of {} to {}.", first->name, *axis);
+        f.evidence.push_back(evidence("fitting_axis", double(*axis)));
+    }
+    f.rank = kNetworkRank;
+    found.push_back(std::move(f));
 }
 
 } // namespace qs

@@ -523,7 +523,8 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     if (!c.network->known() && c.network->distance.overflow) {
         findOverflow(pair, c, found);
     } else if (!blocking.empty()) {
-        found.push_back(cannotRun(pair, blocking));
+        if (std::ranges::find(found, kFaultyParameters, &Finding::cause) == found.end())
+            found.push_back(cannotRun(pair, blocking));
     } else if (!c.network->known()) {
         found.push_back(
             notShown(c, std::ranges::find(found, "underflow", &Finding::cause) != found.end())); // see findUnderflow()
