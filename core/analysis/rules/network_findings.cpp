@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/network_outputs.h"
+#include "core/analysis/confirm/lacked_inputs.h"
 #include "core/analysis/confirm/parting_place.h"
 #include "core/analysis/rounding/attribute_differences.h"
 #include "core/analysis/rows/row_of_value.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
 /// Whether both files are one network.
 namespace qs {
@@ -185,6 +187,23 @@ void sayPadding(const ComparePair& pair, const ReadPadding& padding, Finding& f)
                                               "model.";
 }
 
+/// Where the files part at a fused node that lacks an input.
+void sayLackedInput(const ComparePair& pair, NodeId floatNode, Finding& f)
+{
+    const std::vector<LackedInput> lacked = lackedInputs(pair);
+    const std::string text = lackedText(pair, lacked, floatNode);
+    if (text.empty())
+        return;
+    f.summary += text;
+    f.remedy = "Leave these nodes in float, or quantize them before they are fused.";
+    const Graph& graph = pair.floatPlan->graph();
+    f.change = { RemedyKind::ExcludeNode, graph.node(floatNode).name, f.tensor, 0, 0, 0 };
+    std::set<NodeId> told { floatNode };
+    for (const LackedInput& other : lacked)
+        if (told.insert(other.floatNode).second)
+            f.together.push_back({ RemedyKind::ExcludeNode, graph.node(other.floatNode).name, {}, 0, 0, 0 });
+}
+
 void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Graph& graph = pair.floatPlan->graph();
@@ -226,6 +245,8 @@ void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Find
     if (cause && cause->byConstant)
         f.remedy = std::string(kStoreThere) + "; nothing else is to be trusted before.";
     f.change = { RemedyKind::Requantize, {}, {}, 0, 0, 0 };
+    if (!cause && !distance.counted && c.network->exchanged.empty())
+        sayLackedInput(pair, at, f);
     if (c.network->padding && c.network->exchanged.empty())
         sayPadding(pair, *c.network->padding, f);
     if (c.network->exchanged.starts_with("the caches"))

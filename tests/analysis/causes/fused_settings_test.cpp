@@ -149,6 +149,51 @@ std::vector<Fault> faults()
               "1v_b" } };
 }
 
+constexpr int64_t kWords = 12, kPlaces = 8;
+
+/// ids -> two embeddings of the same words, at positions that are counted or said -> their sum.
+Prepared embedded(bool codes, bool positions)
+{
+    SmallModel m(codes ? "q" : "f");
+    m.input("ids", { 1, kTokens }, DType::Int32);
+    m.constant("places", Tensor::of<int32_t>({ 1, kTokens }, { 2, 3, 4, 5, 6 }));
+    for (const std::string n : { "a", "b" }) {
+        const uint32_t seed = n == "a" ? 60 : 70;
+        SmallModel::Names reals, scales, zeros;
+        const auto table = [&](const std::string& name, const Shape& shape, uint32_t number) {
+            const auto count = size_t(shape[0] * (shape.size() > 1 ? shape[1] : 1));
+            std::vector<float> values = uniform(count, seed + number);
+            std::vector<uint8_t> stored;
+            for (float& v : values) {
+                stored.push_back(uint8_t(std::lround(v * 100) + 128));
+                v = float(stored.back() - 128) * 0.01f;
+            }
+            const std::string full = n + "_" + name;
+            m.constant(full, codes ? Tensor::of<uint8_t>(shape, stored) : Tensor::of<float>(shape, values));
+            reals.push_back(full);
+            if (codes) {
+                m.constant(full + "_scale", Tensor::scalar(0.01f))
+                    .constant(full + "_zero", Tensor::scalar(uint8_t(128)));
+                scales.push_back(full + "_scale");
+                zeros.push_back(full + "_zero");
+            }
+        };
+        table("word", { kWords, kWidth }, 0);
+        table("place", { kPlaces, kWidth }, 1);
+        table("gamma", { kWidth }, 2);
+        table("beta", { kWidth }, 3);
+        SmallModel::Names read { "ids", "", reals[0], reals[1], "", reals[2], reals[3], "" };
+        if (codes)
+            read.insert(read.end(),
+                { scales[0], scales[1], "", scales[2], scales[3], zeros[0], zeros[1], "", zeros[2], zeros[3] });
+        else if (positions)
+            read.push_back("places");
+        m.node(codes ? "QEmbedLayerNormalization" : "EmbedLayerNormalization", read, { n }, { { "epsilon", 1e-5f } },
+            kMicrosoftDomain);
+    }
+    return m.node("Add", { "a", "b" }, { "y" }).output("y").finish();
+}
+
 } // namespace
 
 class FusedSettingsTest : public QObject {
@@ -176,6 +221,35 @@ private slots:
         // What is inside of fused nodes has no partner, and is right where the files are one network.
         const Finding* unpaired = findingOf(c, Rule::Unmatched);
         QVERIFY2(unpaired && (unpaired->severity == Severity::Note) == told.empty(), qPrintable(rulesOf(c)));
+    }
+
+    void lackedInput_data()
+    {
+        QTest::addColumn<bool>("positions");
+        QTest::newRow("positions are counted") << false;
+        QTest::newRow("positions are said to the float model alone") << true;
+    }
+    void lackedInput()
+    {
+        QFETCH(bool, positions);
+        CompareOptions options;
+        options.prove = true;
+        const FixedData data({ Tensor::of<int32_t>({ 1, kTokens }, { 3, 1, 4, 1, 5 }) });
+        const Comparison c = compared(embedded(false, positions), embedded(true, positions), data, options);
+        QVERIFY2(c.network && c.network->known(), c.network ? c.network->reason.c_str() : "");
+        QCOMPARE(c.network->same(), !positions);
+        const Finding* f = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((f != nullptr) == positions, qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QVERIFY2(f->summary.find("reads 'position_ids', and n_a of the quantized file does not: "
+                                 "QEmbedLayerNormalization has no such input. So it is at n_b.")
+                != std::string::npos,
+            f->summary.c_str());
+        QCOMPARE(f->change.kind, RemedyKind::ExcludeNode);
+        QCOMPARE(f->change.node, std::string("n_a"));
+        QCOMPARE(f->together.size(), size_t(1));
+        QCOMPARE(f->together.front().node, std::string("n_b"));
     }
 };
 
