@@ -22,6 +22,16 @@ const Graph& subgraph(const Graph& g, const char* node, const char* attribute)
     return **g.node(g.findNode(node)).attributes.get<std::shared_ptr<const Graph>>(attribute);
 }
 
+/// NAME=TEXT, or NAME, which is 1; nothing where it is empty.
+void setOldForm(onnx::NodeProto* node, const QString& attribute)
+{
+    const QStringList parts = attribute.split('=');
+    if (parts.size() == 2)
+        addAttribute(node, parts[0].toStdString(), onnx::AttributeProto::STRING)->set_s(parts[1].toStdString());
+    else if (!attribute.isEmpty())
+        addAttribute(node, attribute.toStdString(), onnx::AttributeProto::INT)->set_i(1);
+}
+
 } // namespace
 
 class GraphTest : public QObject {
@@ -271,6 +281,74 @@ private slots:
         if (lines > 0)
             QVERIFY((*opened)->warnings[0].find("node 'first' and 1 more: 'axes' of ReduceMean is an input since")
                 != std::string::npos);
+    }
+
+    void oldForms_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<int>("inputs");
+        QTest::addColumn<int>("outputs");
+        QTest::addColumn<QString>("attribute"); // NAME=TEXT, or an integer
+        QTest::addColumn<int>("opset");
+        QTest::addColumn<QString>("line"); // "": none
+        const auto row = [](const char* type, int inputs, int outputs, const char* attribute, int since,
+                             const char* line, int before) {
+            QTest::addRow("%s, opset %d", type, since) << type << inputs << outputs << attribute << since << line;
+            QTest::addRow("%s, opset %d", type, before) << type << inputs << outputs << attribute << before << "";
+        };
+        row("Split", 1, 2, "", 18, "'num_outputs' or the sizes of its parts since opset 18", 17);
+        row("Upsample", 2, 1, "mode=nearest", 10, "there is no Upsample, but Resize since opset 10", 9);
+        row("Scatter", 3, 1, "", 13, "there is no Scatter, but ScatterElements since opset 11", 10);
+        row("Resize", 2, 1, "mode=nearest", 13, "is 'roi' and no longer 'scales' since opset 11", 10);
+        row("BatchNormalization", 5, 5, "", 15, "three outputs at most since opset 14", 13);
+        row("GridSample", 2, 1, "mode=bicubic", 20, "are called linear and cubic since opset 20", 16);
+        row("DFT", 1, 1, "axis", 20, "'axis' of DFT is none since opset 20", 17);
+        row("Dropout", 1, 1, "is_test", 13, "'is_test' of Dropout is none since opset 7", 6);
+        QTest::addRow("Split that says how many") << "Split" << 1 << 2 << "num_outputs" << 18 << "";
+        QTest::addRow("Split that has sizes") << "Split" << 2 << 2 << "" << 18 << "";
+        QTest::addRow("GridSample of today") << "GridSample" << 2 << 1 << "mode=linear" << 20 << "";
+        QTest::addRow("Resize of today") << "Resize" << 3 << 1 << "mode=nearest" << 13 << "";
+    }
+
+    /// Of a main graph, and of a body.
+    void oldForms()
+    {
+        QFETCH(const QString, type);
+        QFETCH(const int, inputs);
+        QFETCH(const int, outputs);
+        QFETCH(const QString, attribute);
+        QFETCH(const int, opset);
+        QFETCH(const QString, line);
+        for (const bool inBody : { false, true }) {
+            auto model = emptyModel();
+            model.mutable_opset_import(0)->set_version(opset);
+            auto* g = model.mutable_graph();
+            std::vector<std::string> in, out;
+            for (int i = 0; i < inputs; ++i)
+                addInput(g, in.emplace_back("x" + std::to_string(i)));
+            for (int i = 0; i < outputs; ++i)
+                out.push_back("y" + std::to_string(i));
+            if (inBody) {
+                addInput(g, "c");
+                auto* branch = addNode(g, "If", { "c" }, { "z" }, "if");
+                for (const char* name : { "then_branch", "else_branch" }) {
+                    auto* body = addAttribute(branch, name, onnx::AttributeProto::GRAPH)->mutable_g();
+                    if (std::string(name) == "then_branch")
+                        setOldForm(addNode(body, type.toStdString(), in, out, "old"), attribute);
+                    else
+                        addNode(body, "Identity", { "x0" }, { "y0" }, "plain");
+                    body->add_output()->set_name("y0");
+                }
+            } else {
+                setOldForm(addNode(g, type.toStdString(), in, out, "old"), attribute);
+            }
+            const auto opened = import(model);
+            QVERIFY2(opened.ok(), sentence(opened).c_str());
+            QCOMPARE((*opened)->warnings.size(), size_t(line.isEmpty() ? 0 : 1));
+            if (!line.isEmpty())
+                QVERIFY2((*opened)->warnings[0].find(line.toStdString()) != std::string::npos,
+                    (*opened)->warnings[0].c_str());
+        }
     }
 
     void namesThatAreNoText()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/onnx/read/moved_attributes.h"
 
+#include "core/graph/draft.h"
+
 #include <array>
 #include <map>
 #include <string_view>
@@ -41,25 +43,108 @@ constexpr std::array kMoved {
     Moved { "Reshape", "shape", 5 },
 };
 
+/// Attributes that went without anything in their place.
+constexpr std::array kDropped {
+    Moved { "DFT", "axis", 20 },
+    Moved { "BatchNormalization", "spatial", 9 },
+    Moved { "Add", "broadcast", 7 },
+    Moved { "Sub", "broadcast", 7 },
+    Moved { "Mul", "broadcast", 7 },
+    Moved { "Div", "broadcast", 7 },
+    Moved { "Pow", "broadcast", 7 },
+    Moved { "Gemm", "broadcast", 7 },
+    Moved { "Dropout", "is_test", 7 },
+    Moved { "LSTM", "output_sequence", 7 },
+    Moved { "GRU", "output_sequence", 7 },
+    Moved { "RNN", "output_sequence", 7 },
+};
+
+/// Other ways in which nodes are of an opset before that.
+struct Old {
+    std::string_view op;
+    int opset;
+    std::string_view what; ///< that is so since then
+    bool (*is)(const Node& node);
+};
+
+bool always(const Node&) { return true; }
+bool lacksNumber(const Node& node) { return !node.hasInput(1) && !node.attributes.has("num_outputs"); }
+bool lacksRoi(const Node& node) { return node.inputs.size() == 2; }
+bool hasSavedOutputs(const Node& node) { return node.outputs.size() > 3; }
+bool isBilinear(const Node& node)
+{
+    const std::string mode = node.attributes.text("mode", "linear");
+    return mode == "bilinear" || mode == "bicubic";
+}
+
+constexpr std::array kOld {
+    Old { "Split", 18, "Split needs 'num_outputs' or the sizes of its parts", lacksNumber },
+    Old { "Resize", 11, "the second input of Resize is 'roi' and no longer 'scales'", lacksRoi },
+    Old { "BatchNormalization", 14, "BatchNormalization has three outputs at most", hasSavedOutputs },
+    Old { "GridSample", 20, "the modes of GridSample are called linear and cubic", isBilinear },
+    Old { "Upsample", 10, "there is no Upsample, but Resize", always },
+    Old { "Scatter", 11, "there is no Scatter, but ScatterElements", always },
+};
+
+/// The first node of a kind, and how many there are.
+struct Nodes {
+    const Node* first = nullptr;
+    size_t count = 0;
+    void add(const Node& node)
+    {
+        first = first ? first : &node;
+        ++count;
+    }
+    std::string text() const
+    {
+        return "node '" + first->name + "'" + (count > 1 ? " and " + std::to_string(count - 1) + " more" : "");
+    }
+};
+
+using Found = std::map<std::pair<size_t, size_t>, Nodes>; ///< by table and place in it
+
+void collect(const Graph& graph, Found& found)
+{
+    for (const Node& node : graph.nodes()) {
+        const auto addAttributes = [&](const auto& table, size_t number) {
+            for (size_t i = 0; i < table.size(); ++i)
+                if (node.opset >= table[i].opset && node.is(table[i].op)
+                    && node.attributes.has(std::string(table[i].attribute)))
+                    found[{ number, i }].add(node);
+        };
+        addAttributes(kMoved, 0);
+        addAttributes(kDropped, 1);
+        for (size_t i = 0; i < kOld.size(); ++i)
+            if (node.opset >= kOld[i].opset && node.is(kOld[i].op) && kOld[i].is(node))
+                found[{ 2, i }].add(node);
+        for (const auto& body : subgraphs(node.attributes))
+            collect(*body, found);
+    }
+}
+
+std::string attributeText(const Moved& of, const char* now, int64_t opset)
+{
+    return "'" + std::string(of.attribute) + "' of " + std::string(of.op) + now + std::to_string(of.opset)
+        + ", the file has it as an attribute in opset " + std::to_string(opset);
+}
+
 } // namespace
 
 std::vector<std::string> movedAttributes(const Graph& graph)
 {
-    std::map<const Moved*, std::pair<const Node*, size_t>> found; // the first node, and how many
-    for (const Node& node : graph.nodes())
-        for (const Moved& moved : kMoved)
-            if (node.opset >= moved.opset && node.is(moved.op) && node.attributes.has(std::string(moved.attribute))) {
-                auto& [first, count] = found[&moved];
-                first = count++ == 0 ? &node : first;
-            }
+    Found found;
+    collect(graph, found);
     std::vector<std::string> lines;
-    for (const auto& [moved, of] : found)
-        lines.push_back("node '" + of.first->name + "'"
-            + (of.second > 1 ? " and " + std::to_string(of.second - 1) + " more" : std::string()) + ": '"
-            + std::string(moved->attribute) + "' of " + std::string(moved->op) + " is an input since opset "
-            + std::to_string(moved->opset) + ", the file has it as an attribute in opset "
-            + std::to_string(of.first->opset) + ": ONNX Runtime does not load it; convert the file to that opset"
-            + " before it is quantized");
+    for (const auto& [key, nodes] : found) {
+        const auto [table, i] = key;
+        const int64_t opset = nodes.first->opset;
+        const std::string what = table == 0 ? attributeText(kMoved[i], " is an input since opset ", opset)
+            : table == 1                    ? attributeText(kDropped[i], " is none since opset ", opset)
+                         : std::string(kOld[i].what) + " since opset " + std::to_string(kOld[i].opset)
+                + ", and the file has opset " + std::to_string(opset);
+        lines.push_back(nodes.text() + ": " + what
+            + ": ONNX Runtime does not load it; convert the file to that opset before it is quantized");
+    }
     return lines;
 }
 
