@@ -201,11 +201,18 @@ std::optional<std::string> nonFiniteWarning(const Comparison& c)
     const auto first = std::ranges::find_if(c.activations, spoiled);
     if (first == c.activations.end())
         return std::nullopt;
+    const bool inside = std::ranges::none_of(c.activations, [&](const auto& row) {
+        return !row.floatNode.valid() && spoiled(row);
+    }) && std::ranges::all_of(c.outputs, [](const OutputRow& row) { return row.similarity.nonFinite == 0; });
+    const bool overflows = c.network && c.network->distance.overflow;
     return "tensor '" + first->name
         + "' has values that are not finite (NaN or infinity): " + std::to_string(first->accumulated.nonFinite)
         + " of them, and " + std::to_string(std::ranges::count_if(c.activations, spoiled) - 1)
         + " other tensors have some, too; all numbers leave them out"
-        + (c.network && c.network->distance.overflow ? "" : "; check the data");
+        + (overflows ? ""
+                : inside
+                ? "; inputs and outputs have none, so they come of the network itself (a logarithm of zero, a mask)"
+                : "; check the data");
 }
 
 } // namespace qs
