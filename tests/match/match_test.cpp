@@ -21,6 +21,8 @@ private slots:
     void knowsConvertedNames();
     void pairsThroughUnits();
     void pairsByTopology();
+    void walksThroughTurns_data();
+    void walksThroughTurns();
     void anchorsByWeights();
     void walksThroughBatchNormalization();
     void gemmIsMatMulAndAdd();
@@ -151,6 +153,43 @@ void MatchTests::pairsByTopology()
     QVERIFY(pairOf(f, *a, "c1")->confidence > 0.9);
     QCOMPARE(a->weights.size(), size_t(2));
     QCOMPARE(a->weights[0].method, MatchMethod::Unit);
+}
+
+void MatchTests::walksThroughTurns_data()
+{
+    QTest::addColumn<std::vector<int64_t>>("back");
+    QTest::addColumn<bool>("paired");
+    QTest::newRow("undone") << std::vector<int64_t> { 0, 3, 1, 2 } << true;
+    QTest::newRow("another turn") << std::vector<int64_t> { 0, 3, 2, 1 } << false;
+}
+
+/// Converters turn images to channels last and back around a quantizer. The first weight is another one by a fault, so
+/// that only the place of its product tells.
+void MatchTests::walksThroughTurns()
+{
+    QFETCH(const std::vector<int64_t>, back);
+    QFETCH(const bool, paired);
+    std::vector<float> other = kW1;
+    std::ranges::reverse(other);
+    const Prepared f = convChain();
+    const Prepared q = SmallModel("q")
+                           .input("in", { 1, 2, 5, 5 })
+                           .weight("k1", kWeight, symmetricCodes(other, { 0.03f }), { 0.03f })
+                           .weight("k2", { 4, 4, 3, 3 }, symmetricCodes(kW2, { 0.03f }), { 0.03f })
+                           .node("Transpose", { "in" }, { "last" }, { { "perm", std::vector<int64_t> { 0, 2, 3, 1 } } })
+                           .qdq<uint8_t>("last", "last_dq", 0.02f, 128)
+                           .node("Transpose", { "last_dq" }, { "second" }, { { "perm", back } })
+                           .node("Conv", { "second", "k1" }, { "v1" }, kPads)
+                           .node("Relu", { "v1" }, { "v2" })
+                           .node("Conv", { "v2", "k2" }, { "v3" }, kPads)
+                           .output("v3")
+                           .finish();
+    const auto a = alignOf(f, q);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    const QStringList pairs = pairsOf(f, q, *a);
+    QVERIFY(pairs.contains("x=in"));
+    QCOMPARE(pairs.contains("c1=v1"), paired);
+    QCOMPARE(a->weights.size(), size_t(paired ? 2 : 1));
 }
 
 void MatchTests::anchorsByWeights()

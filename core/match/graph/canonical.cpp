@@ -32,6 +32,28 @@ bool servesConstants(const Plan& plan, const Node& node, ValueId out)
     return size && !uses.empty() && !g.isOutput(out) && std::ranges::all_of(uses, isKnown);
 }
 
+/// Where each axis comes from.
+std::vector<int64_t> axesOf(const Node& transpose, size_t rank)
+{
+    if (const auto* perm = transpose.attributes.get<std::vector<int64_t>>("perm"))
+        return *perm;
+    std::vector<int64_t> reversed;
+    for (size_t i = rank; i-- > 0;)
+        reversed.push_back(int64_t(i));
+    return reversed;
+}
+
+/// Every axis stands again where it stood before both.
+bool undoes(const std::vector<int64_t>& second, const std::vector<int64_t>& first)
+{
+    if (second.empty() || second.size() != first.size())
+        return false;
+    for (size_t i = 0; i < second.size(); ++i)
+        if (second[i] < 0 || size_t(second[i]) >= first.size() || first[size_t(second[i])] != int64_t(i))
+            return false;
+    return true;
+}
+
 } // namespace
 
 CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
@@ -52,8 +74,11 @@ CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
             node.outputs, [&](ValueId out) { return !out.valid() || plan.constant(out) != nullptr; });
         const bool plumbing = view && view->isPlumbing(NodeId(n));
         const size_t data = constant ? 0 : dataInputs(NodeId(n)).size();
+        const ValueId back = constant || plumbing ? ValueId() : turnedBack(NodeId(n));
         FlowKind kind = FlowKind::Opaque;
         if (constant || plumbing || oneOf(node.opType, { "Identity", "Dropout", "Cast" }))
+            kind = FlowKind::Same;
+        else if (back.valid())
             kind = FlowKind::Same;
         else if (oneOf(node.opType, { "Reshape", "Flatten", "Squeeze", "Unsqueeze" }))
             kind = FlowKind::Reshape;
@@ -70,7 +95,7 @@ CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
             if (!out.valid())
                 continue;
             if (kind == FlowKind::Same && !inputs.empty())
-                m_root[out.index()] = inputs[0];
+                m_root[out.index()] = back.valid() ? back : inputs[0];
             else if (!servesConstants(plan, node, out))
                 m_activations.push_back(out);
         }
@@ -95,6 +120,20 @@ std::vector<ValueId> CanonicalGraph::dataInputs(NodeId id) const
                 roots.push_back(r);
         }
     return roots;
+}
+
+ValueId CanonicalGraph::turnedBack(NodeId id) const
+{
+    const Node& node = graph().node(id);
+    const auto turned = node.is("Transpose") ? dataInputs(id) : std::vector<ValueId>();
+    const NodeId before = turned.size() == 1 ? graph().value(turned[0]).producer : NodeId();
+    if (!before.valid() || !graph().node(before).is("Transpose"))
+        return {};
+    const auto& dims = m_plan->facts().of(turned[0]).dims;
+    const size_t rank = dims ? dims->size() : 0;
+    const auto inputs = dataInputs(before);
+    const bool back = inputs.size() == 1 && undoes(axesOf(node, rank), axesOf(graph().node(before), rank));
+    return back ? inputs[0] : ValueId();
 }
 
 std::string CanonicalGraph::opClass(NodeId id) const

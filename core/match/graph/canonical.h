@@ -12,7 +12,7 @@ namespace qs {
 /// What a node does to the value that flows through it, as far as pairing cares.
 enum class FlowKind {
     Opaque, ///< a step of its own
-    Same, ///< the same numbers: Identity, Dropout, Q, DQ, plumbing
+    Same, ///< the same numbers: Identity, Dropout, Q, DQ, plumbing, a Transpose that undoes the one before it
     Reshape, ///< the same numbers in another shape
     Activation, ///< Relu, Clip: what a quantizer's range may replace
     Affine, ///< BatchNormalization, or + - x / a constant: what an exporter may fold into weights
@@ -44,6 +44,8 @@ public:
     std::optional<Dims> dims(ValueId id) const { return m_plan->facts().of(id).dims; }
 
 private:
+    /// What this Transpose makes again of what one before it had turned; invalid: it is none, or another's.
+    ValueId turnedBack(NodeId id) const;
     /// The constant weight as the file has it and its quantizer; nulls where there is none.
     std::pair<const Tensor*, const Quantizer*> storedWeight(NodeId id) const;
 
