@@ -125,7 +125,7 @@ std::vector<ImpliedInput> impliedInputs(const std::vector<InputSpec>& inputs, co
 std::string impliedWarning(const std::vector<ImpliedInput>& list, const std::string& path)
 {
     std::string text;
-    for (const Implied kind : { Implied::Mask, Implied::Positions, Implied::EmptyCache }) {
+    for (const Implied kind : kAllImplied) {
         std::vector<std::string> names;
         for (const ImpliedInput& one : list)
             if (one.implied == kind)

@@ -31,12 +31,12 @@ bool placesOfPictures(const InputSpec& input)
         && (input.dtype == DType::Int64 || input.dtype == DType::Int32);
 }
 
-template <class T> Tensor filled(const Shape& shape, bool counting)
+template <class T> Tensor filled(const Shape& shape, Implied implied)
 {
     Tensor tensor = Tensor::allocate(dtypeOf<T>(), shape);
     auto values = tensor.fill<T>();
     for (size_t i = 0; i < values.size(); ++i)
-        values[i] = counting ? T(int64_t(i) % shape.back()) : T(1);
+        values[i] = implied == Implied::Positions ? T(int64_t(i) % shape.back()) : T(implied == Implied::Mask);
     return tensor;
 }
 
@@ -65,10 +65,14 @@ bool holdsTokens(const InputSpec& input)
 std::optional<Implied> impliedBy(const InputSpec& input)
 {
     const std::string name = lowerCase(input.name);
-    if (integersByPosition(input))
-        return hasAny(name, { "mask" })    ? std::optional(Implied::Mask)
-            : hasAny(name, { "position" }) ? std::optional(Implied::Positions)
-                                           : std::nullopt;
+    if (integersByPosition(input)) {
+        if (hasAny(name, { "mask" }))
+            return Implied::Mask;
+        if (hasAny(name, { "position" }))
+            return Implied::Positions;
+        const bool segments = hasAny(name, { "token_type", "type_ids", "segment_id" }) || name == "segments";
+        return segments ? std::optional(Implied::Segments) : std::nullopt;
+    }
     if (placesOfPictures(input) && hasAny(name, { "position" }))
         return Implied::Positions;
     // What a convolution or a linear attention remembers, of which there is always as much.
@@ -87,6 +91,8 @@ std::string_view impliedText(Implied implied)
         return "ones";
     case Implied::Positions:
         return "counting from 0";
+    case Implied::Segments:
+        return "zeros";
     case Implied::EmptyCache:
         break;
     }
@@ -100,11 +106,10 @@ Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& token
         std::ranges::fill(std::span(cache.fill<uint8_t>().data(), cache.byteCount()), uint8_t(0));
         return cache;
     }
-    const bool counting = implied == Implied::Positions;
     Shape shape = tokens;
-    if (counting && placesOfPictures(input))
+    if (implied == Implied::Positions && placesOfPictures(input))
         shape.insert(shape.begin(), (*input.dims)[0].value);
-    return input.dtype == DType::Int32 ? filled<int32_t>(shape, counting) : filled<int64_t>(shape, counting);
+    return input.dtype == DType::Int32 ? filled<int32_t>(shape, implied) : filled<int64_t>(shape, implied);
 }
 
 std::vector<size_t> placesOf(const std::vector<InputSpec>& taken, const std::vector<InputSpec>& given)
@@ -138,7 +143,7 @@ std::vector<size_t> placesOf(const std::vector<InputSpec>& taken, const std::vec
         if (impliedBy(taken[i]))
             fill(i, std::nullopt);
         else
-            for (const Kind kind : { Implied::Mask, Implied::Positions, Implied::EmptyCache })
+            for (const Kind kind : kAllImplied)
                 fill(i, kind);
     return places;
 }

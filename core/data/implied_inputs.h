@@ -3,6 +3,7 @@
 
 #include "core/data/data_source.h"
 
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,13 @@ bool holdsTokens(const InputSpec& input);
 enum class Implied : uint8_t {
     Mask, ///< ones [batch, positions]
     Positions, ///< 0, 1, 2 ... [batch, positions], or [3, batch, positions] where pictures have places, too
+    Segments, ///< zeros [batch, positions]: there is one text, and all of it is the first
     EmptyCache, ///< a past without positions, in the model's own type and width; zeros where it always has some
 };
 std::optional<Implied> impliedBy(const InputSpec& input);
-/// "ones", "counting from 0", "an empty past".
+/// All of them, in the order in which they are told of.
+inline constexpr std::array kAllImplied { Implied::Mask, Implied::Positions, Implied::Segments, Implied::EmptyCache };
+/// "ones", "counting from 0", "zeros", "an empty past".
 std::string_view impliedText(Implied implied);
 /// What it holds beside tokens of shape [batch, positions].
 Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& tokens);

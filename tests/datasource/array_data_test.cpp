@@ -201,6 +201,39 @@ private slots:
         QVERIFY(refusal(npz({ { "x.npy", npy("<f4", "(1, 2)", floats(2)) } }), others).contains("attention_mask"));
     }
 
+    /// One text alone is all of the first segment.
+    void segmentsAreZeros_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("implied");
+        for (const char* name : { "token_type_ids", "input_type_ids", "segment_ids", "segments" })
+            QTest::newRow(name) << QString(name) << true;
+        QTest::newRow("what nothing tells of") << "languages" << false;
+    }
+    void segmentsAreZeros()
+    {
+        QFETCH(const QString, name);
+        QFETCH(const bool, implied);
+        const Dim batch { -1, "batch" }, positions { -1, "positions" };
+        const std::vector<InputSpec> inputs { { "input_ids", DType::Int64, Dims { batch, positions } },
+            { name.toStdString(), DType::Int32, Dims { batch, positions } } };
+        const std::string file
+            = npz({ { "input_ids.npy", npy("<i8", "(2, 3)", bytesOf<int64_t>({ 5, 6, 7, 8, 9, 10 })) } });
+        if (!implied) {
+            QVERIFY(refusal(file, inputs).contains(name));
+            return;
+        }
+        const auto data = opened(file, inputs);
+        QVERIFY(data);
+        QCOMPARE(data->warnings().size(), size_t(1));
+        QVERIFY(data->warnings()[0].find("zeros") != std::string::npos);
+        const auto feed = data->feed(1);
+        QVERIFY(feed.ok());
+        QCOMPARE(feed->inputs[1].dtype(), DType::Int32);
+        QCOMPARE(feed->inputs[1].shape(), (Shape { 1, 3 }));
+        QCOMPARE(toInts(feed->inputs[1]), (std::vector<int64_t> { 0, 0, 0 }));
+    }
+
     /// Places in three tables, and what linear attention remembers.
     void tokensOfModelsThatSee()
     {

@@ -14,6 +14,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <random>
 
 using namespace qs;
@@ -83,6 +84,8 @@ private slots:
     void refusals_data();
     void refusals();
     void promptsOfAText();
+    void tokensAroundTexts_data();
+    void tokensAroundTexts();
     void textsThatDoNotFit_data();
     void textsThatDoNotFit();
 
@@ -192,7 +195,15 @@ void TokenizerTests::addedTokens()
             { { { "SpecialToken", { { "id", "<s>" }, { "type_id", 0 } } } }, { { "Sequence", { { "id", "A" } } } } } },
         { "special_tokens", { { "<s>", { { "ids", { 300 } } } } } } };
     QCOMPARE(tokenizer(json).before(), (Ids { 300 }));
-    QVERIFY(tokens.before().empty());
+    QVERIFY(tokenizer(json).after().empty());
+    json["post_processor"]["single"].push_back({ { "SpecialToken", { { "id", "</s>" }, { "type_id", 0 } } } });
+    json["post_processor"]["special_tokens"]["</s>"] = { { "ids", { 304 } } };
+    QCOMPARE(tokenizer(json).before(), (Ids { 300 }));
+    QCOMPARE(tokenizer(json).after(), (Ids { 304 }));
+    json["post_processor"] = { { "type", "BertProcessing" }, { "sep", { "[SEP]", 102 } }, { "cls", { "[CLS]", 101 } } };
+    QCOMPARE(tokenizer(json).before(), (Ids { 101 }));
+    QCOMPARE(tokenizer(json).after(), (Ids { 102 }));
+    QVERIFY(tokens.before().empty() && tokens.after().empty());
 }
 
 void TokenizerTests::normalizers_data()
@@ -422,6 +433,50 @@ void TokenizerTests::promptsOfAText()
     QCOMPARE((*openData(request, { tokensInput(), mask, past }))->samples(), size_t(1));
     const auto pairs = openData(textRequest(text, path, 4), { tokensInput(2, 4) }); // a fixed batch
     QCOMPARE(pairs.ok(), ids.size() / 4 % 2 == 0);
+}
+
+void TokenizerTests::tokensAroundTexts_data()
+{
+    QTest::addColumn<bool>("around");
+    QTest::addColumn<bool>("segments");
+    for (const bool around : { false, true })
+        for (const bool segments : { false, true })
+            QTest::addRow(
+                "%s, %s", around ? "[CLS] and [SEP]" : "nothing around", segments ? "segments" : "no segments")
+                << around << segments;
+}
+
+/// As a tokenizer gives a single text: its own tokens around, all of it the first segment.
+void TokenizerTests::tokensAroundTexts()
+{
+    QFETCH(const bool, around);
+    QFETCH(const bool, segments);
+    Json json = byteLevel();
+    if (around)
+        json["post_processor"]
+            = { { "type", "BertProcessing" }, { "sep", { "[SEP]", 201 } }, { "cls", { "[CLS]", 200 } } };
+    std::vector<InputSpec> inputs { tokensInput() };
+    if (segments)
+        inputs.push_back({ "token_type_ids", DType::Int64, inputs[0].dims });
+    const std::string text = file("around.txt", "the a the a the a").toStdString();
+    const Ids ids = tokenizer(json).encode("the a the a the a");
+    const size_t each = around ? 2 : 4;
+    const auto data = openData(textRequest(text, file("around.json", json.dump()).toStdString(), 4), inputs);
+    QVERIFY2(data.ok(), data.ok() ? "" : issueText(data.issue()).c_str());
+    QCOMPARE((*data)->samples(), ids.size() / each);
+    const auto feed = (*data)->feed(0);
+    QVERIFY(feed.ok());
+    std::vector<int64_t> wanted { ids.begin(), ids.begin() + ptrdiff_t(each) };
+    if (around) {
+        wanted.insert(wanted.begin(), 200);
+        wanted.push_back(201);
+    }
+    QCOMPARE(toInts(feed->inputs[0]), wanted);
+    const auto& warnings = (*data)->warnings();
+    QCOMPARE(std::ranges::any_of(warnings, [](const std::string& w) { return w.find("zeros") != std::string::npos; }),
+        segments);
+    if (segments)
+        QCOMPARE(toInts(feed->inputs[1]), std::vector<int64_t>(4, 0));
 }
 
 void TokenizerTests::textsThatDoNotFit_data()

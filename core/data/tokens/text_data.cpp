@@ -91,23 +91,32 @@ Status checkUtf8(std::string_view text, const std::string& path)
     return {};
 }
 
-/// Prompts of equal length, each behind the tokens that stand before a text.
+/// Prompts of equal length, so many tokens of the text each, between those that stand around a text.
 std::vector<int32_t> promptsOf(
-    const std::vector<int32_t>& tokens, const std::vector<int32_t>& before, size_t positions, size_t prompts)
+    const std::vector<int32_t>& tokens, const Tokenizer& tokenizer, size_t each, size_t prompts)
 {
     std::vector<int32_t> ids;
-    const auto each = ptrdiff_t(positions - before.size());
     for (size_t p = 0; p < prompts; ++p) {
-        ids.insert(ids.end(), before.begin(), before.end());
-        const auto first = tokens.begin() + ptrdiff_t(p) * each;
-        ids.insert(ids.end(), first, first + each);
+        ids.insert(ids.end(), tokenizer.before().begin(), tokenizer.before().end());
+        const auto first = tokens.begin() + ptrdiff_t(p * each);
+        ids.insert(ids.end(), first, first + ptrdiff_t(each));
+        ids.insert(ids.end(), tokenizer.after().begin(), tokenizer.after().end());
     }
     return ids;
 }
 
+/// What the model takes beside the tokens as of one text alone; a mask and places are no choice.
+std::string segmentsText(const TextInputs& given)
+{
+    const auto at = std::ranges::find(given.implied, Implied::Segments);
+    return at == given.implied.end() ? std::string()
+                                     : "; '" + given.inputs[size_t(at - given.implied.begin())].name
+            + "' is not given, taken as the tokens imply: " + std::string(impliedText(Implied::Segments));
+}
+
 } // namespace
 
-/// Each prompt begins with the tokens that the tokenizer puts before a text; what is left at the end is left out.
+/// Each prompt stands between the tokens that the tokenizer puts around a text; what is left at the end is left out.
 DataResult openTextData(const DataRequest& request, const std::vector<InputSpec>& inputs)
 {
     const std::string& path = request.spec;
@@ -117,8 +126,8 @@ DataResult openTextData(const DataRequest& request, const std::vector<InputSpec>
     QS_TRY(const std::string text, readWholeFile(path, "give a text file"));
     QS_CHECK(checkUtf8(text, path));
     const std::vector<int32_t> tokens = tokenizer.encode(text);
-    const size_t before = tokenizer.before().size();
-    const size_t prompts = positions > before ? tokens.size() / (positions - before) : 0;
+    const size_t around = tokenizer.before().size() + tokenizer.after().size();
+    const size_t prompts = positions > around ? tokens.size() / (positions - around) : 0;
     if (prompts == 0)
         return badInput(
             "gives " + std::to_string(tokens.size()) + " tokens, too few for a prompt of " + std::to_string(positions),
@@ -129,10 +138,11 @@ DataResult openTextData(const DataRequest& request, const std::vector<InputSpec>
         if (!given.implied[i])
             batch = size_t(batchSize(inputs[i]));
     QS_TRY(const size_t feeds, feedsFor(samples, batch, path));
-    std::vector<int32_t> ids = promptsOf(tokens, tokenizer.before(), positions, samples);
+    std::vector<int32_t> ids = promptsOf(tokens, tokenizer, positions - around, samples);
+    const std::string segments = segmentsText(given);
     auto data = std::make_shared<TextData>(std::move(given), std::move(ids), positions, samples, feeds);
     data->warn(path + ": " + std::to_string(tokens.size()) + " tokens are " + std::to_string(prompts) + " prompts of "
-        + std::to_string(positions));
+        + std::to_string(positions) + segments);
     return std::shared_ptr<DataSource>(std::move(data));
 }
 

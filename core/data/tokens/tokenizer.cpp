@@ -14,27 +14,31 @@ using Json = nlohmann::ordered_json;
 
 int32_t tokenId(const Json& id) { return int32_t(std::min<uint64_t>(naturalOf(id), INT32_MAX)); }
 
-/// What a post-processor puts before a text.
-std::vector<int32_t> tokensBefore(const Json& json)
+/// What a post-processor puts around a single text.
+TokensAround tokensAround(const Json& json)
 {
-    std::vector<int32_t> ids;
+    TokensAround ids;
     if (json.is_null())
         return ids;
     const std::string type = json.at("type").get<std::string>();
     if (type == "Sequence") {
         for (const Json& part : json.at("processors")) {
-            const std::vector<int32_t> more = tokensBefore(part);
-            ids.insert(ids.begin(), more.begin(), more.end());
+            const TokensAround more = tokensAround(part);
+            ids.before.insert(ids.before.begin(), more.before.begin(), more.before.end());
+            ids.after.insert(ids.after.end(), more.after.begin(), more.after.end());
         }
     } else if (type == "BertProcessing" || type == "RobertaProcessing") {
-        ids.push_back(tokenId(json.at("cls").at(1)));
+        ids = { { tokenId(json.at("cls").at(1)) }, { tokenId(json.at("sep").at(1)) } };
     } else if (type == "TemplateProcessing") {
+        std::vector<int32_t>* side = &ids.before;
         for (const Json& part : json.at("single")) {
             const auto special = part.find("SpecialToken");
-            if (special == part.end())
-                break; // the text itself
+            if (special == part.end()) { // the text itself
+                side = &ids.after;
+                continue;
+            }
             for (const Json& id : json.at("special_tokens").at(special->at("id").get<std::string>()).at("ids"))
-                ids.push_back(tokenId(id));
+                side->push_back(tokenId(id));
         }
     }
     return ids;
@@ -58,7 +62,7 @@ Status Tokenizer::take(const Json& json)
     const auto normalized = [&](const std::string& text) { return changedText(m_normalize, text, true); };
     m_raw = AddedTokens::read(added, false, normalized);
     m_normalized = AddedTokens::read(added, true, normalized);
-    m_before = tokensBefore(json.value("post_processor", Json()));
+    m_around = tokensAround(json.value("post_processor", Json()));
     QS_TRY(m_model, readTokenModel(json.at("model")));
     return {};
 }

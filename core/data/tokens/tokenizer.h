@@ -11,6 +11,11 @@
 
 namespace qs {
 
+/// What a tokenizer puts around a single text.
+struct TokensAround {
+    std::vector<int32_t> before, after;
+};
+
 /// A tokenizer as Hugging Face's tokenizers library writes it (tokenizer.json).
 class Tokenizer {
 public:
@@ -19,14 +24,16 @@ public:
     /// The tokens of a text in UTF-8, without those that are put before and after it.
     std::vector<int32_t> encode(std::string_view text) const;
     /// Tokens that are put before every text.
-    const std::vector<int32_t>& before() const { return m_before; }
+    const std::vector<int32_t>& before() const { return m_around.before; }
+    /// Tokens that are put behind every text.
+    const std::vector<int32_t>& after() const { return m_around.after; }
 
 private:
     Status take(const nlohmann::ordered_json& json);
     std::vector<TextStep> m_normalize, m_cut;
     AddedTokens m_raw, m_normalized;
     std::shared_ptr<const TokenModel> m_model;
-    std::vector<int32_t> m_before;
+    TokensAround m_around;
 };
 
 } // namespace qs
