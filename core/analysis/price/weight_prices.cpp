@@ -89,10 +89,10 @@ private:
     Status checkLoss() const
     {
         if (m_inputs.budget.maxKl && !m_runs->guessesTokens())
-            return badInput("no output of the model guesses next tokens, so there is no KL to be held to",
+            return badInput("no output of the model guesses tokens, so there is no KL to be held to",
                 m_inputs.model->path, "give a limit of the SQNR or of the bytes");
         if (m_inputs.budget.minSqnrDb && m_runs->guessesTokens())
-            return badInput("an output of the model guesses next tokens, which is judged by KL and not by SQNR",
+            return badInput("an output of the model guesses tokens, which is judged by KL and not by SQNR",
                 m_inputs.model->path, "give a limit of the KL or of the bytes");
         return {};
     }

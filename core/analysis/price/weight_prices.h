@@ -10,7 +10,7 @@ namespace qs {
 
 /// What the outputs lose by quantizing, as far as they tell.
 enum class PriceLoss {
-    Divergence, ///< mean KL of the next token's distribution, where an output guesses tokens
+    Divergence, ///< mean KL of the guessed tokens' distribution, where an output guesses tokens
     Noise, ///< noise of all outputs
 };
 /// Infinite where it cannot be told.

@@ -228,9 +228,8 @@ std::string priceTable(const PriceReport& report, const ReportInfo& info)
     if (!report.unsaid.empty())
         out += "builder options do not say all: " + report.unsaid + "\n";
     out += prices.by == PriceLoss::Divergence
-        ? "\nKL: of the next token's distribution from the float model's, mean over positions; a weight's own with "
-          "this "
-          "weight alone in codes\n"
+        ? "\nKL: of the guessed tokens' distribution from the float model's, mean over positions; a weight's own with "
+          "this weight alone in codes\n"
         : "\nSQNR of the outputs; a weight's own with this weight alone in codes\n";
     out += "load and quantize " + text::milliseconds(report.snapshot.timing.loadMs) + ", weights "
         + text::milliseconds(prices.unitsMs) + ", " + text::counted(prices.steps, "step") + " "
