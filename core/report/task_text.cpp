@@ -14,13 +14,17 @@ namespace {
 
 constexpr size_t kMostClasses = 5;
 
+const char* scoredName(ScoredToken scored)
+{
+    return scored == ScoredToken::Next ? "next token" : scored == ScoredToken::Own ? "token" : "class";
+}
+
 std::string sequenceSentence(const TaskRow& t)
 {
     if (!t.commonStart)
         return {};
     return fmt::format("{} of {} have a position with another {}; on average {} positions agree before the first one",
-        count(t.differing), counted(t.samples.size(), "sample"), t.tokens ? "next token" : "class",
-        number(t.commonStart));
+        count(t.differing), counted(t.samples.size(), "sample"), scoredName(t.scored), number(t.commonStart));
 }
 
 /// The classes whose masks have least in common.

@@ -2,6 +2,7 @@
 #include "core/gate/judge.h"
 #include "core/report/ci/ci_reports.h"
 #include "core/report/ci/ci_text.h"
+#include "core/report/json/language_json.h"
 #include "tests/support/fake_snapshot.h"
 #include "tests/support/helper_call.h"
 
@@ -84,6 +85,7 @@ private slots:
     void markdownOfPlainNames();
     void markdownIsBounded();
     void remediesAreComplete();
+    void markdownOfLanguage_data();
     void markdownOfLanguage();
     void uris_data();
     void uris();
@@ -281,18 +283,36 @@ void CiTest::remediesAreComplete()
         != std::string::npos);
 }
 
+void CiTest::markdownOfLanguage_data()
+{
+    QTest::addColumn<bool>("own");
+    QTest::addColumn<QStringList>("parts");
+    QTest::newRow("the next token") << false << QStringList { "next token", "3.25", "perplexity", "divergence 0.125" };
+    QTest::newRow("the token in its place") << true << QStringList { "tokens in their own place", "divergence 0.125" };
+}
+
 void CiTest::markdownOfLanguage()
 {
+    QFETCH(const bool, own);
+    QFETCH(const QStringList, parts);
     Judged given = judgedSnapshot(false, { "in", "a", "b", "c", "out" });
     LanguageRow& language = given.snapshot.comparison->outputs[0].language.emplace();
     language.prompts = 2;
     language.positions = 16;
-    language.floatLoss = 3.25;
-    language.quantLoss = 3.5;
     language.klMean = 0.125;
-    const std::string text = compareMarkdown(given.snapshot, given.judgement);
-    for (const char* part : { "3.25", "perplexity", "KL divergence 0.125" })
-        QVERIFY2(text.find(part) != std::string::npos, text.c_str());
+    language.scored = own ? ScoredToken::Own : ScoredToken::Next;
+    if (!own) {
+        language.floatLoss = 3.25;
+        language.quantLoss = 3.5;
+    }
+    const QString text = QString::fromStdString(compareMarkdown(given.snapshot, given.judgement));
+    for (const QString& part : parts)
+        QVERIFY2(text.contains(part), qPrintable(text));
+    QCOMPARE(text.contains("perplexity"), !own);
+    QCOMPARE(text.contains("next token"), !own);
+    const auto json = languageJson(given.snapshot.comparison->outputs, nullptr);
+    QCOMPARE(json["guesses"].get<std::string>(), std::string(own ? "own" : "next"));
+    QCOMPARE(json["perplexity_float"].is_null(), own);
 }
 
 void CiTest::uris_data()

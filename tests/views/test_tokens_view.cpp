@@ -121,6 +121,9 @@ void TokensViewTest::textsOfTokens()
     QCOMPARE(line.boxes[1].badness.value(), 0.25 / tokenScale(TokenNumber::Divergence));
     QCOMPARE(promptLine(look, &*words, TokenNumber::LossIncrease).boxes[1].badness.value(), 0.5);
     QVERIFY(line.boxes[1].tip.contains(QStringLiteral("the quantized one “b” (id 1)")));
+    look.scored = ScoredToken::Own; // its scores stand in its own place
+    const TokenLine own = promptLine(look, &*words, TokenNumber::Divergence);
+    QVERIFY(own.boxes[0].flipped && own.boxes[0].badness && !own.boxes[1].flipped && own.boxes[2].muted);
 }
 
 void TokensViewTest::promptIsColoured()
@@ -359,7 +362,7 @@ void TokensViewTest::otherModelsSaySo()
     inputs.data.limit = 20;
     Shown shown(inputs);
     QTRY_VERIFY_WITH_TIMEOUT(shown.session.jobs().idle() && shown.session.comparison(), kPatience);
-    QVERIFY(shown.panel.hint().startsWith(QStringLiteral("No output guesses the next token")));
+    QVERIFY(shown.panel.hint().startsWith(QStringLiteral("No output guesses tokens")));
     QVERIFY(!shown.panel.continueButton()->isEnabled() && !shown.panel.blameButton()->isEnabled());
 }
 

@@ -48,9 +48,10 @@ Number LanguageRow::floatPerplexity() const { return perplexity(floatLoss); }
 
 Number LanguageRow::quantPerplexity() const { return perplexity(quantLoss); }
 
-LanguageRow languageRow(const std::vector<MeasuredPrompt>& prompts, size_t positions)
+LanguageRow languageRow(const std::vector<MeasuredPrompt>& prompts, size_t positions, ScoredToken scored)
 {
     LanguageRow row;
+    row.scored = scored;
     row.prompts = prompts.size();
     row.positions = positions;
     double floatSum = 0, quantSum = 0;
@@ -60,7 +61,7 @@ LanguageRow languageRow(const std::vector<MeasuredPrompt>& prompts, size_t posit
         for (const TokenScores& token : *prompt.tokens) {
             if (!std::isnan(token.divergence))
                 divergences.push_back(token.divergence);
-            if (std::isnan(token.floatLoss) || std::isnan(token.quantLoss))
+            if (scored != ScoredToken::Next || std::isnan(token.floatLoss) || std::isnan(token.quantLoss))
                 continue;
             floatSum += token.floatLoss;
             quantSum += token.quantLoss;

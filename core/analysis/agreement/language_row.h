@@ -11,24 +11,26 @@
 
 namespace qs {
 
-/// A guess of the next token.
+/// A guess of a token.
 struct GuessPlace {
     size_t prompt = 0; ///< number of the sample
-    size_t position = 0; ///< behind which it is guessed
+    size_t position = 0; ///< of the scores: behind it the next token is guessed
     double divergence = 0; ///< KL(x || y)
     bool flipped = false; ///< the models guess different tokens
 };
 
-/// How well two language models x (float) and y (quantized) guess the next token of the prompts that both read. Natural
+/// How well two language models x (float) and y (quantized) guess tokens of the prompts that both read. Natural
 /// logarithms. Padding counts in no number.
 struct LanguageRow {
     size_t prompts = 0;
     size_t positions = 0; ///< that are no padding
-    Number floatLoss, quantLoss; ///< mean of −log p(next token) over all positions but the last of each prompt
+    /// Mean of −log p(next token) over all positions but the last of each prompt; nothing where none is guessed.
+    Number floatLoss, quantLoss;
     Number klMean, klP99, klMax; ///< of KL(x || y) by position; the 99th percentile is interpolated
     /// The guess to look at first: where the models guess different tokens and KL is largest, else where it is largest.
     std::optional<GuessPlace> worst;
     std::optional<FreeRun> freeRun; ///< where both were also run with their own tokens
+    ScoredToken scored = ScoredToken::Next; ///< which token the scores at a position are of
     Number floatPerplexity() const; ///< exp of the loss
     Number quantPerplexity() const;
 };
@@ -40,6 +42,7 @@ struct MeasuredPrompt {
 };
 
 /// Of prompts of which so many positions are no padding.
-LanguageRow languageRow(const std::vector<MeasuredPrompt>& prompts, size_t positions);
+LanguageRow languageRow(
+    const std::vector<MeasuredPrompt>& prompts, size_t positions, ScoredToken scored = ScoredToken::Next);
 
 } // namespace qs

@@ -4,6 +4,7 @@
 #include "core/analysis/measure/number.h"
 #include "core/analysis/tasks/boxes.h"
 #include "core/analysis/tasks/part_counts.h"
+#include "core/analysis/tasks/token_inputs.h"
 
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ struct TaskSample {
 struct TaskRow {
     TaskChoice what;
     bool told = false; ///< by the user; else recognized
-    bool tokens = false; ///< sequences: what is chosen at a position is the next token
+    ScoredToken scored = ScoredToken::None; ///< sequences: which token is chosen at a position
     std::string measuredAt; ///< boxes that several outputs describe: the output that has the numbers; empty: this one
     /// The one number, 0 to 1: share of samples with the same class, of positions with the same class; mean IoU of
     /// masks; share of both models' boxes that have a counterpart. Empty: nothing to tell.

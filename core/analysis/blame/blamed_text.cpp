@@ -73,7 +73,9 @@ Result<BlamedText> blamedText(const ComparePair& pair, ValueId x, ValueId y, con
     const std::vector<Tensor> xs = FedModel(floatState, floatState).inputs(feed.inputs);
     const std::vector<Tensor> ys = FedModel(quantState, floatState).inputs(feed.inputs);
     QS_TRY(const ReadTokens read, readTokens(feed, xs, *f, request));
-    BlamedText text { firstTokens(*f, xs, read.tokens), firstTokens(*q, ys, read.tokens), read.row };
+    if (request.whole)
+        return BlamedText { xs, ys, read.row, request.position };
+    BlamedText text { firstTokens(*f, xs, read.tokens), firstTokens(*q, ys, read.tokens), read.row, {} };
     if (!request.freely)
         return text;
     QS_TRY(const auto steps, ownTokens(pair, x, xs, read, request, work));

@@ -64,11 +64,13 @@ Result<std::vector<float>> MixedRuns::scores(
     }
     const ValueId output = quantized ? m_y : m_x;
     const Tensor all = toPlain(run.get(output));
-    if (all.rank() != 3 || all.dim(0) <= int64_t(m_text.row) || all.count() == 0)
+    if (all.rank() != 3 || all.dim(0) <= int64_t(m_text.row) || all.dim(1) <= int64_t(m_text.position.value_or(0))
+        || all.count() == 0)
         return badInput("output '" + schedule.plan().graph().value(output).name + "' has shape "
                 + shapeText(all.shape()) + ", no scores by prompt and position",
             schedule.plan().model().path, "leave out --blame");
-    return lastScores(all, int64_t(m_text.row));
+    return m_text.position ? scoresAt(all, int64_t(m_text.row), int64_t(*m_text.position))
+                           : lastScores(all, int64_t(m_text.row));
 }
 
 double MixedRuns::difference(const std::vector<float>& scores) const
@@ -95,8 +97,8 @@ Status MixedRuns::runBoth(const SampleWorker& worker)
     QS_TRY(const std::vector<float> xs, scores(f, false, {}));
     QS_TRY(const std::vector<float> ys, scores(q, true, {}));
     if (xs.size() != ys.size() || xs.size() < 2)
-        return badInput("the models have " + std::to_string(xs.size()) + " and " + std::to_string(ys.size())
-                + " scores of the next token",
+        return badInput(
+            "the models have " + std::to_string(xs.size()) + " and " + std::to_string(ys.size()) + " scores of a token",
             m_pair.quantPlan->model().path, "leave out --blame");
     chooseRivals(xs, ys);
     for (const ValueCut& cut : m_models.cuts)

@@ -7,13 +7,18 @@
 
 namespace qs {
 
+std::vector<float> scoresAt(const Tensor& scores, int64_t prompt, int64_t position)
+{
+    const int64_t tokens = scores.dim(2), begin = (prompt * scores.dim(1) + position) * tokens;
+    std::vector<float> row;
+    for (int64_t token = 0; token < tokens; ++token)
+        row.push_back(float(elementAsDouble(scores, begin + token)));
+    return row;
+}
+
 std::vector<float> lastScores(const Tensor& scores, int64_t prompt)
 {
-    const int64_t tokens = scores.dim(2), begin = ((prompt + 1) * scores.dim(1) - 1) * tokens;
-    std::vector<float> last;
-    for (int64_t token = 0; token < tokens; ++token)
-        last.push_back(float(elementAsDouble(scores, begin + token)));
-    return last;
+    return scoresAt(scores, prompt, scores.dim(1) - 1);
 }
 
 int64_t bestToken(const std::vector<float>& scores)

@@ -8,8 +8,9 @@
 
 namespace qs {
 
-/// Scores of the token that comes next, behind the last position of a prompt. `scores` [prompts, positions, tokens] is
-/// plain and not empty.
+/// Scores at a position of a prompt, and those of the token that comes next, behind its last one. `scores` [prompts,
+/// positions, tokens] is plain and not empty.
+std::vector<float> scoresAt(const Tensor& scores, int64_t prompt, int64_t position);
 std::vector<float> lastScores(const Tensor& scores, int64_t prompt);
 
 /// The token with the largest score, of equal ones the first.

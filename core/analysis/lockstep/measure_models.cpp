@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/measure_models.h"
 
+#include "core/analysis/agreement/reads_ahead.h"
 #include "core/analysis/lockstep/lockstep.h"
 #include "core/analysis/lockstep/proof_samples.h"
 #include "core/analysis/lockstep/remembered_feeds.h"
@@ -10,6 +11,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string>
 
 namespace qs {
 
@@ -37,6 +40,7 @@ public:
         m_measured.reserve(m_shared.outputs.size(), m_options.nodeAlone, m_pair.writtenPlan != nullptr);
         m_measured.inputs = InputStatistics::of(*m_pair.floatPlan, m_options.carry, m_measured.samples);
         recall();
+        QS_CHECK(findReadsAhead());
         QS_CHECK(Lockstep::prepare(m_shared, m_options));
         QS_CHECK(runFeeds(partial));
         QS_CHECK(prove());
@@ -116,6 +120,27 @@ private:
     Result<Feed> feed(size_t index) const
     {
         return rememberedFeed(m_data, index, m_pair.floatPlan->graph().inputs().size(), m_shared.activations);
+    }
+
+    /// Which outputs score tokens by what is behind them, too; the same in each run over these samples.
+    Status findReadsAhead()
+    {
+        const auto known = m_options.pairs ? m_options.pairs->readsAhead() : std::nullopt;
+        std::map<std::string, uint8_t> found = known.value_or(std::map<std::string, uint8_t>());
+        QS_TRY(
+            const CarriedState before, CarriedState::make(m_pair.floatPlan, m_options.carry, m_data.initialStates()));
+        const auto read = [&](size_t index) { return feed(m_feeds.first + index); };
+        for (size_t o = 0; o < m_shared.outputs.size(); ++o) {
+            const OutputPair& out = m_shared.outputs[o];
+            if (!found.contains(out.name)) {
+                QS_TRY(const bool ahead, readsAhead(m_pair.floatPlan, out, before, m_feeds.count, read, m_work));
+                found[out.name] = ahead;
+            }
+            m_measured.readsAhead[o] = found[out.name];
+        }
+        if (m_options.pairs)
+            m_options.pairs->keepReadsAhead(std::move(found));
+        return {};
     }
 
     Status runFeeds(const MeasuredFn& partial)

@@ -26,6 +26,7 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     quantMargin.assign(outputs, 0);
     scores.assign(outputs, {});
     tokens.assign(outputs, {});
+    readsAhead.assign(outputCount, 0);
     masks.assign(outputs, {});
     boxes.assign(outputs, {});
     for (size_t i = 0; i < outputCount; ++i)

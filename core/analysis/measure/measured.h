@@ -48,6 +48,7 @@ struct Measured {
     std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
     std::vector<ScoreSums> scores; ///< same index; no positions: no scores
     std::vector<std::vector<TokenScores>> tokens; ///< same index; of language models, one a position
+    std::vector<uint8_t> readsAhead; ///< by output; 1: scores of tokens that follow from tokens behind them, too
     std::vector<MaskSums> masks; ///< same index; no pixels: no masks
     std::vector<BoxSums> boxes; ///< same index; of the output that has the numbers of its boxes
     std::vector<std::unique_ptr<SharedCounts>> parts; ///< by output: positions of sequences, classes of masks

@@ -210,6 +210,16 @@ void putTokens(ByteReader& in, const Place& at, Tokens& whole)
     put(part, at, whole, in);
 }
 
+/// What one shard found out is so.
+void mergeReadsAhead(ByteReader& in, std::vector<uint8_t>& whole)
+{
+    const auto part = in.numbers<uint8_t>();
+    if (part.size() != whole.size())
+        return in.fail();
+    for (size_t i = 0; i < part.size(); ++i)
+        whole[i] |= uint8_t(part[i] != 0);
+}
+
 } // namespace
 
 void writeMeasured(const Measured& m, ByteWriter& out)
@@ -233,6 +243,7 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     out.numbers(m.quantMargin);
     writeSums(m.scores, out);
     writeTokens(m.tokens, out);
+    out.numbers(m.readsAhead);
     writeSums(m.masks, out);
     writeSums(m.boxes, out);
     out.number<uint64_t>(m.parts.size());
@@ -290,6 +301,7 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     put(in.numbers<double>(), at, whole.quantMargin, in);
     putSums(in, at, whole.scores);
     putTokens(in, at, whole.tokens);
+    mergeReadsAhead(in, whole.readsAhead);
     putSums(in, at, whole.masks);
     putSums(in, at, whole.boxes);
     mergeParts(in, whole.parts);

@@ -169,6 +169,18 @@ void PairMemory::keepInputs(std::shared_ptr<const InputStatistics> inputs)
     m_inputs = std::move(inputs);
 }
 
+std::optional<std::map<std::string, uint8_t>> PairMemory::readsAhead()
+{
+    const std::lock_guard lock(m_mutex);
+    return m_readsAhead;
+}
+
+void PairMemory::keepReadsAhead(std::map<std::string, uint8_t> found)
+{
+    const std::lock_guard lock(m_mutex);
+    m_readsAhead = std::move(found);
+}
+
 void PairMemory::keepWeight(Hash128 key, std::shared_ptr<const WeightRow> row)
 {
     constexpr size_t kMost = 4096; // rows; some kilobytes each

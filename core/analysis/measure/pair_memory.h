@@ -6,8 +6,11 @@
 
 #include <initializer_list>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -49,6 +52,9 @@ public:
     /// What all the samples are like; null before a run has seen them.
     std::shared_ptr<const InputStatistics> inputs();
     void keepInputs(std::shared_ptr<const InputStatistics> inputs);
+    /// Measured::readsAhead by the name of the output; nothing before a run has asked.
+    std::optional<std::map<std::string, uint8_t>> readsAhead();
+    void keepReadsAhead(std::map<std::string, uint8_t> found);
 
 private:
     struct Entry {
@@ -66,6 +72,7 @@ private:
     std::unordered_map<Hash128, Entries::iterator, KeyHash> m_index;
     std::unordered_map<Hash128, std::shared_ptr<const WeightRow>, KeyHash> m_weights;
     std::shared_ptr<const InputStatistics> m_inputs;
+    std::optional<std::map<std::string, uint8_t>> m_readsAhead;
 };
 
 /// What the row of a weight follows from; nothing where a part has no key. `layout`: axes and how they are turned.

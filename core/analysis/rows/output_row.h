@@ -27,7 +27,7 @@ struct OutputRow {
     double positions = 0; ///< scored, of all samples
     Number klMean, klMax; ///< KL divergence by position, natural logarithm; null where they are no distribution
     TaskRow task;
-    std::optional<LanguageRow> language; ///< where the positions are guesses of the next token
+    std::optional<LanguageRow> language; ///< where the positions are guesses of tokens
     std::vector<Number> sampleSqnrDb; ///< one a sample
     std::vector<double> sampleNoise; ///< sum of squared errors, one a sample
     std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end

@@ -133,9 +133,10 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
             row.implementation = similarityOf(written);
         fillScores(scores, row);
         if (!prompts.empty())
-            row.language = languageRow(prompts, size_t(scores.positions));
+            row.language = languageRow(
+                prompts, size_t(scores.positions), m.readsAhead[o] != 0 ? ScoredToken::Own : ScoredToken::Next);
         row.task = taskRow(pair, outputs, o, m);
-        row.task.tokens = row.language.has_value();
+        row.task.scored = row.language ? row.language->scored : ScoredToken::None;
         result.outputs.push_back(std::move(row));
     }
     if (!outputs.empty())

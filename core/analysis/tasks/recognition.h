@@ -22,7 +22,7 @@ struct OutputTask {
     bool holdsClasses = false; ///< of masks and classes: whole numbers that name them, the first one the best
     bool choices = false; ///< whole numbers that say which elements were chosen, whatever for
     bool centres = false; ///< of boxes: BoxReading
-    std::optional<TokenInputs> tokens; ///< of a language model's scores of the next token
+    std::optional<TokenInputs> tokens; ///< of a language model's scores of tokens
     size_t primary = 0; ///< index of the output that has the numbers: this one, but for the other parts of boxes
     BoxReading reading() const { return { what.form, centres }; }
     std::vector<size_t> parts; ///< of the primary one of boxes, in the order of boxesOf(); it is among them

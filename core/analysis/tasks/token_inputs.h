@@ -12,6 +12,13 @@
 
 namespace qs {
 
+/// Which token of a text a row of scores is about.
+enum class ScoredToken : uint8_t {
+    None, ///< of no text: other classes
+    Next, ///< the one that comes next: the model reads a text from its beginning on, as decoders do
+    Own, ///< the one in its place: the model reads what stands before and behind it, as masked language models do
+};
+
 /// Inputs of a language model, as indices of the graph's inputs.
 struct TokenInputs {
     size_t ids = 0; ///< integers [batch, positions]

@@ -14,10 +14,11 @@ Result<TokenBlame> blameOf(
     const Snapshot& snapshot, const BlameRequest& request, const ProgressFn& progress, const CancelToken& cancel)
 {
     const CancelScope scope(cancel);
-    QS_TRY(const size_t output, languageOutput(snapshot));
+    QS_TRY(const size_t output, request.freely ? decoderOutput(snapshot) : languageOutput(snapshot));
     const OutputRow& row = snapshot.comparison->outputs[output];
     const WorkContext work = workFor(snapshot.inputs, progress, cancel);
     BlameRequest asked = request;
+    asked.whole = row.language->scored == ScoredToken::Own;
     if (asked.freely && !asked.freely->endTokens)
         asked.freely->endTokens = endTokens(snapshot);
     auto blame = blameToken(comparePairOf(snapshot), row.floatValue, row.quantValue, *snapshot.data, asked, work);

@@ -7,7 +7,7 @@
 
 namespace qs {
 
-/// Which parts of the quantized model chose another token, at the first output that guesses next tokens. Issues: no
+/// Which parts of the quantized model chose another token, at the first output that scores tokens. Issues: no
 /// output does, there is no such prompt or position; cancelled.
 Result<TokenBlame> blameOf(
     const Snapshot& snapshot, const BlameRequest& request, const ProgressFn& progress, const CancelToken& cancel);

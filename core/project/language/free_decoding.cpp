@@ -52,7 +52,7 @@ Result<SnapshotPtr> withFreeRun(
     const SnapshotPtr& snapshot, const FreeDecoding& options, const ProgressFn& progress, const CancelToken& cancel)
 {
     const CancelScope scope(cancel);
-    QS_TRY(const size_t place, languageOutput(*snapshot));
+    QS_TRY(const size_t place, decoderOutput(*snapshot));
     auto next = std::make_shared<Snapshot>(*snapshot);
     OutputRow& output = next->comparison->outputs[place];
     const WorkContext work = workFor(next->inputs, progress, cancel);
@@ -65,7 +65,7 @@ Result<ContinuedPrompt> continuedPromptOf(const Snapshot& snapshot, size_t promp
     const ProgressFn& progress, const CancelToken& cancel)
 {
     const CancelScope scope(cancel);
-    QS_TRY(const size_t place, languageOutput(snapshot));
+    QS_TRY(const size_t place, decoderOutput(snapshot));
     const WorkContext work = workFor(snapshot.inputs, progress, cancel);
     QS_TRY(const DecodedPair pair, decodedPair(snapshot, snapshot.comparison->outputs[place], work.memoryBytes()));
     return atData(continuedPrompt(pair, *snapshot.data, prompt, withEnds(options, snapshot), work), snapshot);

@@ -14,4 +14,16 @@ Result<size_t> languageOutput(const Snapshot& snapshot)
         "leave out --decode and --blame, or give a language model and tokens of its vocabulary");
 }
 
+Result<size_t> decoderOutput(const Snapshot& snapshot)
+{
+    QS_TRY(const size_t output, languageOutput(snapshot));
+    const OutputRow& row = snapshot.comparison->outputs[output];
+    if (row.language->scored == ScoredToken::Next)
+        return output;
+    return badInput("scores at a position of '" + row.name
+            + "' follow from the tokens behind it, too, so they guess the token in that place: there is no next one to "
+              "go on with",
+        snapshot.inputs.floatPath, "leave out --decode free");
+}
+
 } // namespace qs

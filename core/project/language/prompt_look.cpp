@@ -6,6 +6,8 @@
 #include "core/project/language/language_output.h"
 #include "core/project/snapshot/comparing.h"
 
+#include <cmath>
+
 namespace qs {
 
 Result<PromptLook> promptLook(const Snapshot& snapshot, const std::vector<SampleOutput>& outputs, size_t sample)
@@ -27,10 +29,12 @@ Result<PromptLook> promptLook(const Snapshot& snapshot, const std::vector<Sample
     std::vector<TokenScores> scores;
     const float *x = outputs[index].x.data(), *y = outputs[index].y.data();
     scoreSums(x, y, *rows, scoreKindOf(plan, row.floatValue), { nullptr, &prompt, &scores });
-    PromptLook look { sample, {} };
+    PromptLook look { sample, {}, row.language->scored };
     for (size_t i = 0; i < rows->positions; ++i, x += rows->classes, y += rows->classes) {
         PromptToken token { prompt.ids[i], prompt.counts[i] == 0 };
         token.scores = i < scores.size() ? scores[i] : TokenScores();
+        if (look.scored != ScoredToken::Next)
+            token.scores.floatLoss = token.scores.quantLoss = NAN; // they are of the next one
         token.floatGuess = argmax(x, rows->classes);
         token.quantGuess = argmax(y, rows->classes);
         token.floatMargin = marginOf(x, rows->classes, token.floatGuess);

@@ -6,6 +6,7 @@
 #include "core/project/snapshot/snapshot.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace qs {
@@ -14,7 +15,7 @@ namespace qs {
 struct PromptToken {
     int64_t id = 0;
     bool padding = false;
-    TokenScores scores; ///< of the token that comes next
+    TokenScores scores; ///< of the token that is guessed here
     int64_t floatGuess = 0, quantGuess = 0; ///< of it; of equal scores the first
     double floatMargin = 0; ///< how far the float model's guess stands above all others, in units of its scores
 };
@@ -23,9 +24,17 @@ struct PromptToken {
 struct PromptLook {
     size_t prompt = 0; ///< number of the sample
     std::vector<PromptToken> tokens; ///< one a position
+    ScoredToken scored = ScoredToken::Next; ///< which one is guessed at a position
+    /// The position whose scores guess this token; nothing: none.
+    std::optional<size_t> guessOf(size_t token) const
+    {
+        if (scored == ScoredToken::Next)
+            return token > 0 ? std::optional(token - 1) : std::nullopt;
+        return token;
+    }
 };
 
-/// By what the models' outputs are for that sample (sampleOutputs). An Issue where none guesses next tokens.
+/// By what the models' outputs are for that sample (sampleOutputs). An Issue where none scores tokens.
 Result<PromptLook> promptLook(const Snapshot& snapshot, const std::vector<SampleOutput>& outputs, size_t sample);
 
 } // namespace qs

@@ -48,7 +48,9 @@ const char* taskTitle(const TaskRow& task)
     case TaskKind::Classes:
         return "Same class (top-1)";
     case TaskKind::Sequence:
-        return task.tokens ? "Same next token" : "Positions with the same class";
+        return task.scored == ScoredToken::Next ? "Same next token"
+            : task.scored == ScoredToken::Own   ? "Positions with the same token"
+                                                : "Positions with the same class";
     case TaskKind::Mask:
         return "Masks, mean IoU";
     case TaskKind::Boxes:

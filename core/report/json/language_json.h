@@ -10,7 +10,7 @@
 
 namespace qs {
 
-/// Of the first output that guesses next tokens; null where none does. `words`: how tokens are written; null: unknown.
+/// Of the first output that scores tokens; null where none does. `words`: how tokens are written; null: unknown.
 nlohmann::ordered_json languageJson(const std::vector<OutputRow>& outputs, const TokenWords* words);
 
 } // namespace qs

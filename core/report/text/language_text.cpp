@@ -35,8 +35,9 @@ std::string tokenText(int64_t id, const TokenWords* words)
 
 std::string languageSentence(const LanguageRow& language)
 {
-    std::string line = fmt::format(
-        "next token of {}, {}", counted(language.prompts, "prompt"), counted(language.positions, "position"));
+    const bool own = language.scored == ScoredToken::Own;
+    std::string line = fmt::format("{} of {}, {}", own ? "tokens in their own place" : "next token",
+        counted(language.prompts, "prompt"), counted(language.positions, "position"));
     if (language.floatLoss)
         line += fmt::format(": loss {} → {}, perplexity {} → {}", number(language.floatLoss, 5),
             number(language.quantLoss, 5), number(language.floatPerplexity(), 4),

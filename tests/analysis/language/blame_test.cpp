@@ -32,7 +32,7 @@ Layers weights(unsigned seed, float disturbance)
 }
 
 /// Words, then layers x + Tanh(mean so far · W), then scores.
-template <class Store> Prepared network(const Layers& all, const Store& store)
+template <class Store> Prepared network(const Layers& all, const Store& store, bool fromBehind = false)
 {
     std::vector<float> words(size_t(kWords * kWidth));
     std::mt19937 random(9);
@@ -47,7 +47,7 @@ template <class Store> Prepared network(const Layers& all, const Store& store)
     for (int64_t layer = 0; layer < kLayers; ++layer) {
         const std::string scope = "/model/layers." + std::to_string(layer) + "/";
         store(m, layer, scope);
-        m.node("CumSum", { x, "axis" }, { scope + "sum" })
+        m.node("CumSum", { x, "axis" }, { scope + "sum" }, { { "reverse", int64_t(fromBehind) } })
             .node("MatMul", { scope + "sum", scope + "w" }, { scope + "product" });
         m.node("Tanh", { scope + "product" }, { scope + "tanh" }).node("Add", { x, scope + "tanh" }, { scope + "y" });
         x = scope + "y";
@@ -56,11 +56,12 @@ template <class Store> Prepared network(const Layers& all, const Store& store)
     return m.node("MatMul", { x, "head" }, { "logits" }).output("logits").finish();
 }
 
-Prepared layered(const Layers& all)
+Prepared layered(const Layers& all, bool fromBehind = false)
 {
-    return network(all, [&](SmallModel& m, int64_t layer, const std::string& scope) {
+    const auto store = [&](SmallModel& m, int64_t layer, const std::string& scope) {
         m.constant(scope + "w", Tensor::of<float>({ kWidth, kWidth }, all[size_t(layer)]));
-    });
+    };
+    return network(all, store, fromBehind);
 }
 
 constexpr int64_t kBlock = 2;
@@ -114,8 +115,8 @@ Result<TokenBlame> blamed(const Prepared& x, const Prepared& y, const BlameReque
     return blameToken(pairOf(x, y), x.value("logits"), y.value("logits"), FixedData({ prompt() }), request, work);
 }
 
-/// The last scores of a model.
-std::vector<float> scoresOf(const Prepared& model, const Tensor& ids)
+/// The scores of a model behind a text, or at a position of it.
+std::vector<float> scoresOf(const Prepared& model, const Tensor& ids, std::optional<size_t> position = {})
 {
     const auto schedule = Schedule::make(model.plan, { { model.value("logits") }, {} }).value();
     BufferPool pool(1 << 20);
@@ -123,7 +124,8 @@ std::vector<float> scoresOf(const Prepared& model, const Tensor& ids)
     if (!run.bind(std::vector<Tensor> { ids }).ok() || !run.runAll().ok())
         qFatal("the model does not run");
     const auto all = run.get(model.value("logits")).data<float>();
-    return { all.end() - kWords, all.end() };
+    const auto end = position ? all.begin() + ptrdiff_t(*position + 1) * kWords : all.end();
+    return { end - kWords, end };
 }
 
 const BlamedUnit* unitOf(const TokenBlame& blame, const std::string& name)
@@ -145,6 +147,8 @@ private slots:
     void plantedBlockIsNamedFirst();
     void equalModelsMoveNothing();
     void afterOwnTokens();
+    void ofTheTokenInItsPlace_data();
+    void ofTheTokenInItsPlace();
     void refusals();
 };
 
@@ -339,6 +343,33 @@ void BlameTests::afterOwnTokens()
     QCOMPARE(blame->floatId, text.back());
     const double difference = double(scores[size_t(blame->floatId)]) - double(scores[size_t(blame->quantId)]);
     QVERIFY(std::abs(blame->floatDifference - difference) < 1e-6);
+}
+
+void BlameTests::ofTheTokenInItsPlace_data()
+{
+    QTest::addColumn<bool>("whole");
+    QTest::newRow("the text up to there") << false;
+    QTest::newRow("what stands behind it, too") << true;
+}
+
+/// A model that reads from behind scores a position by the tokens that follow, where they are there.
+void BlameTests::ofTheTokenInItsPlace()
+{
+    QFETCH(const bool, whole);
+    const Prepared x = layered(weights(1, 0), true), y = layered(weights(2, 0.2f), true);
+    BlameRequest request { 0, 1, {} };
+    request.whole = whole;
+    const auto blame = blamed(x, y, request);
+    QVERIFY2(blame.ok(), blame.ok() ? "" : issueText(blame.issue()).c_str());
+    const Tensor text = prompt(whole ? size_t(kPositions) : 2);
+    const std::vector<float> scores = scoresOf(x, text, 1);
+    QCOMPARE(blame->floatId, std::ranges::max_element(scores) - scores.begin());
+    const double difference = double(scores[size_t(blame->floatId)]) - double(scores[size_t(blame->quantId)]);
+    QVERIFY(std::abs(blame->floatDifference - difference) < 1e-6);
+    const std::vector<float> others = scoresOf(y, text, 1);
+    QVERIFY(std::abs(blame->quantDifference
+                - (double(others[size_t(blame->floatId)]) - double(others[size_t(blame->quantId)])))
+        < 1e-6);
 }
 
 void BlameTests::refusals()

@@ -78,6 +78,46 @@ Prepared paddedModel(const QString& form, bool rounded)
     return m.node("MatMul", { last, "head" }, { "logits" }).output("logits").finish();
 }
 
+/// Attention over the words: of each position to all ("both sides"), to itself and those before it ("causal"), to
+/// itself alone ("alone"), or causal with a scale of all words together ("a scale of all").
+Prepared attentionModel(const QString& form, bool rounded)
+{
+    constexpr int64_t kWidth = 4;
+    SmallModel m("attention");
+    m.input("input_ids", { 1, kPositions }, DType::Int64).input("attention_mask", { 1, kPositions }, DType::Int64);
+    std::vector<float> table(size_t(kWords * kWidth)), head(size_t(kWidth * kWords)), hidden;
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    for (auto* values : { &table, &head })
+        for (float& v : *values)
+            v = normal(random);
+    for (int64_t i = 0; i < kPositions; ++i)
+        for (int64_t k = 0; k < kPositions; ++k)
+            hidden.push_back(form == "both sides" || k == i || (k < i && form != "alone") ? 0.f : -1e9f);
+    m.constant("table", Tensor::of<float>({ kWords, kWidth }, table));
+    m.constant("hidden", Tensor::of<float>({ kPositions, kPositions }, hidden));
+    m.constant("head", Tensor::of<float>({ kWidth, kWords }, head));
+    m.node("Gather", { "table", "input_ids" }, { "words" });
+    std::string last = "words";
+    if (form == "a scale of all") {
+        m.node("DynamicQuantizeLinear", { "words" }, { "codes", "scale", "zero" });
+        m.node("DequantizeLinear", { "codes", "scale", "zero" }, { "read" });
+        last = "read";
+    }
+    if (rounded) {
+        m.qdq<uint8_t>(last, "rounded", 0.05f, 128);
+        last = "rounded";
+    }
+    return m.node("Transpose", { last }, { "keys" }, { { "perm", std::vector<int64_t> { 0, 2, 1 } } })
+        .node("MatMul", { last, "keys" }, { "products" })
+        .node("Add", { "products", "hidden" }, { "masked" })
+        .node("Softmax", { "masked" }, { "shares" }, { { "axis", int64_t(-1) } })
+        .node("MatMul", { "shares", last }, { "mixed" })
+        .node("MatMul", { "mixed", "head" }, { "logits" })
+        .output("logits")
+        .finish();
+}
+
 constexpr std::array<int64_t, size_t(kPrompts)> kLengths { 5, 3, 1 };
 
 /// Padded on the right, by a word.
@@ -134,6 +174,8 @@ private slots:
     void wholeNumbersAreEqualOrNot();
     void numbersAgainstNaive_data();
     void numbersAgainstNaive();
+    void tokensThatScoresAreOf_data();
+    void tokensThatScoresAreOf();
     void worstGuess();
     void percentileLiesBetween();
 };
@@ -369,6 +411,32 @@ void LanguageTests::numbersAgainstNaive()
     QVERIFY(near(row.floatPerplexity(), std::exp(lossX / losses)));
     QVERIFY(near(row.klMean, kl / positions));
     QVERIFY(near(row.klMax, largest));
+}
+
+void LanguageTests::tokensThatScoresAreOf_data()
+{
+    QTest::addColumn<QString>("form");
+    QTest::addColumn<bool>("own");
+    QTest::newRow("a masked language model") << "both sides" << true;
+    QTest::newRow("a decoder") << "causal" << false;
+    QTest::newRow("each word by itself") << "alone" << false;
+    QTest::newRow("a decoder whose scales are of all words") << "a scale of all" << false;
+}
+
+/// Where a later token moves the scores, they are of no next one.
+void LanguageTests::tokensThatScoresAreOf()
+{
+    QFETCH(const QString, form);
+    QFETCH(const bool, own);
+    const Comparison c
+        = comparedOver(attentionModel(form, false), attentionModel(form, true), PaddedPrompts(kWords - 1));
+    const OutputRow& row = c.outputs[0];
+    QVERIFY(row.language && row.language->klMean && row.language->worst);
+    QCOMPARE(row.language->scored, own ? ScoredToken::Own : ScoredToken::Next);
+    QCOMPARE(row.task.scored, row.language->scored);
+    QCOMPARE(row.language->floatLoss.has_value(), !own);
+    QCOMPARE(row.language->quantPerplexity().has_value(), !own);
+    QCOMPARE(row.language->positions, size_t(9)); // padding counts as little as in decoders
 }
 
 /// Another guess comes before a larger divergence.

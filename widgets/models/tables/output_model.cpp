@@ -35,6 +35,13 @@ QString perplexityText(const OutputRow& row)
 QString languageTip(const OutputRow& row)
 {
     const LanguageRow& l = *row.language;
+    if (l.scored == ScoredToken::Own)
+        return OutputModel::tr("Scores at a position follow from the tokens behind it, too, so they are of the token "
+                               "in that place: there is no perplexity of a next one.\n"
+                               "KL divergence of the scores over %1 prompts of %2 positions: %3 on average, %4 at the "
+                               "99th percentile, %5 at most.")
+            .arg(countText(l.prompts), countText(l.positions), numberText(l.klMean), numberText(l.klP99),
+                numberText(l.klMax));
     return OutputModel::tr(
         "exp of the loss, the mean of −log p(next token): %1 → %2, over %3 prompts of %4 positions.\n"
         "KL divergence of the next token: %5 on average, %6 at the 99th percentile, %7 at most.")
@@ -95,7 +102,9 @@ OutputModel::OutputModel(QObject* parent)
         { { tr("KL"), definitionText(definition::kKl), QStringLiteral("0.00123"), Value, kDown, true, {}, false,
               hasScores },
             numbers<R>(&R::klMean) },
-        { { tr("perplexity"), tr("Of the next token, float → quantized. Lower is better."),
+        { { tr("perplexity"),
+              tr("Of the next token, float → quantized. Lower is better. Empty where scores are of the token in their "
+                 "own place."),
               QStringLiteral("29.16 → 29.81"), Text, kDown, true, {}, false, hasTokens },
             words<R>(perplexityText), [](const R& row) { return row.language ? languageTip(row) : QString(); } },
         { { tr("quantized name"), tr("Name in the quantized file"), QStringLiteral("probabilities"), Text, kUp, false },

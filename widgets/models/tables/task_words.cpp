@@ -118,7 +118,9 @@ QString agreementName(const TaskRow& task)
     case TaskKind::Classes:
         return TaskWords::tr("Top-1 agreement");
     case TaskKind::Sequence:
-        return task.tokens ? TaskWords::tr("Same next token") : TaskWords::tr("Same class by position");
+        return task.scored == ScoredToken::Next ? TaskWords::tr("Same next token")
+            : task.scored == ScoredToken::Own   ? TaskWords::tr("Same token by position")
+                                                : TaskWords::tr("Same class by position");
     case TaskKind::Mask:
         return TaskWords::tr("Mean IoU of masks");
     case TaskKind::Boxes:

@@ -78,10 +78,10 @@ TokenLine promptLine(const PromptLook& look, const TokenWords* words, TokenNumbe
             {}, false, token.padding };
         if (token.padding)
             box.tip += u'\n' + TokenTexts::tr("padding: it counts in no number");
-        else if (i == 0)
+        else if (!look.guessOf(i))
             box.tip += u'\n' + TokenTexts::tr("the first: nobody guesses it");
         else {
-            const PromptToken& before = look.tokens[i - 1];
+            const PromptToken& before = look.tokens[*look.guessOf(i)];
             box.tip += u'\n' + guessTip(before, words);
             box.flipped = before.floatGuess != before.quantGuess;
             if (const double value = numberOf(before, number); std::isfinite(value))

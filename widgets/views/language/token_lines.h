@@ -19,7 +19,7 @@ double tokenScale(TokenNumber number);
 /// A token for people: blanks and line ends visible, "#345" where nothing tells how it is written.
 QString tokenText(const TokenWords* words, int64_t id);
 
-/// The prompt, each token coloured by the guess before it; of the first there is none.
+/// The prompt, each token coloured by the guess of it; of the first there is none where the next one is guessed.
 TokenLine promptLine(const PromptLook& look, const TokenWords* words, TokenNumber number);
 /// The new tokens of the float model, and below them those of the quantized one.
 std::vector<TokenLine> continuationLines(const ContinuedPrompt& made, const TokenWords* words);

@@ -48,8 +48,13 @@ QToolButton* outlinedButton(const QString& text, const QString& toolTip, QWidget
     return button;
 }
 
-QString legendText(TokenNumber number)
+bool guessesOwn(const PromptLook* look) { return look && look->scored == ScoredToken::Own; }
+
+QString legendText(TokenNumber number, bool own)
 {
+    if (own && number == TokenNumber::LossIncrease)
+        return TokensPanel::tr("No colours: −log p is of a next token, and here each token is guessed in its own "
+                               "place, from what stands before and behind it.");
     const QString scale = QLocale().toString(tokenScale(number));
     return (number == TokenNumber::Divergence
                    ? TokensPanel::tr("Orange: the guesses of this token are apart, KL divergence from 0 to %1 nats.")
@@ -223,8 +228,9 @@ void TokensPanel::chooseWorst()
         return;
     const GuessPlace guess = *m_sought;
     m_sought.reset();
-    if (guess.position + 1 < m_prompt.look()->tokens.size())
-        return m_flow->choose(TokenFlow::Place { 0, guess.position + 1 });
+    const size_t guessed = guess.position + (guessesOwn(m_prompt.look()) ? 0 : 1);
+    if (guessed < m_prompt.look()->tokens.size())
+        return m_flow->choose(TokenFlow::Place { 0, guessed });
     m_flow->choose({}); // behind the last token there is none to choose
     m_asked = BlameRequest { guess.prompt, guess.position, {} };
     m_found.blame(*m_asked, model());
@@ -239,7 +245,7 @@ void TokensPanel::refresh()
     const PromptLook* look = m_prompt.look();
     m_hint->setText(!snapshot->comparison ? whyNothingCompared(*snapshot)
             : !languageOutput(*snapshot).ok()
-            ? tr("No output guesses the next token: a language model reads token ids [batch, positions] and has an "
+            ? tr("No output guesses tokens: a language model reads token ids [batch, positions] and has an "
                  "output of scores [batch, positions, vocabulary].")
             : m_prompt.problem().isEmpty() ? tr("Reading the prompt…")
                                            : m_prompt.problem());
@@ -254,7 +260,7 @@ void TokensPanel::refresh()
             for (TokenLine& line : continuationLines(*made, m_prompt.words()))
                 lines.push_back(std::move(line));
         const QString problem = m_prompt.tokenizerProblem();
-        m_legend->setText(legendText(number) + u' '
+        m_legend->setText(legendText(number, guessesOwn(look)) + u' '
             + (!problem.isEmpty()      ? problem.toHtmlEscaped()
                     : m_prompt.words() ? QString()
                                        : tr("Numbers stand for tokens: no tokenizer.json is known."))
@@ -280,7 +286,11 @@ void TokensPanel::refreshInfo()
     m_colours->setEnabled(look);
     const LanguageRow* const row = language();
     m_worst->setEnabled(look && row && row->worst);
-    m_continue->setEnabled(look && !m_continuation.running());
+    m_continue->setEnabled(look && !guessesOwn(m_prompt.look()) && !m_continuation.running());
+    m_continue->setToolTip(look && guessesOwn(m_prompt.look())
+            ? tr("Each token is guessed in its own place, from what stands before and behind it: there is no next "
+                 "token to go on with")
+            : tr("Let each model go on with its own tokens"));
     m_blame->setEnabled(look && request() && !m_found.running());
     m_number->setSuffix(look ? tr(" (%1 in all)").arg(snapshot->data->samples()) : QString());
     QStringList info;
@@ -301,8 +311,9 @@ std::optional<BlameRequest> TokensPanel::request() const
     if (place->line > 0 && m_continuation.made())
         return BlameRequest { m_prompt.prompt(), place->token, m_continuation.options() };
     const auto& tokens = m_prompt.look()->tokens;
-    const bool guessed = place->token > 0 && place->token < tokens.size() && !tokens[place->token].padding;
-    return guessed ? std::optional(BlameRequest { m_prompt.prompt(), place->token - 1, {} }) : std::nullopt;
+    const auto guess = m_prompt.look()->guessOf(place->token);
+    const bool guessed = guess && place->token < tokens.size() && !tokens[place->token].padding;
+    return guessed ? std::optional(BlameRequest { m_prompt.prompt(), *guess, {} }) : std::nullopt;
 }
 
 void TokensPanel::continuePrompt()

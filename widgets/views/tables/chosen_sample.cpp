@@ -32,7 +32,7 @@ SampleTask sampleTask(const Snapshot& snapshot, const std::vector<SampleOutput>&
         return task;
     task.kind = telling->task.what.kind;
     task.output = size_t(telling - snapshot.comparison->outputs.data());
-    task.tokens = telling->task.tokens;
+    task.scored = telling->task.scored;
     task.named = telling->choices;
     task.picture = picture;
     const ComparePair pair = detailInputs(snapshot).pair;

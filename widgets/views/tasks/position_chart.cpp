@@ -108,7 +108,9 @@ LineData positionShares(const TaskRow& a, const TaskRow* b, const Theme& theme)
         return data;
     for (size_t i = 0; i < a.counts.all.size(); ++i)
         addItem(data, i, {});
-    const QString same = a.tokens ? PositionChart::tr("same next token") : PositionChart::tr("same class");
+    const QString same = a.scored == ScoredToken::Next ? PositionChart::tr("same next token")
+        : a.scored == ScoredToken::Own                 ? PositionChart::tr("same token")
+                                                       : PositionChart::tr("same class");
     data.series.push_back(shares(a,
         b ? PositionChart::tr("%1, A").arg(same) : PositionChart::tr("%1, % of samples").arg(same), theme.quantSeries));
     if (b && b->what.kind == TaskKind::Sequence)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/lab/sample_tasks.h"
+#include "core/analysis/tasks/token_inputs.h"
 #include "core/data/class_names.h"
 #include "widgets/session/shown/theme.h"
 
@@ -16,7 +17,7 @@ namespace qs {
 struct SampleTask {
     TaskKind kind = TaskKind::Values; ///< of the output that samples are told by
     size_t output = 0; ///< its index
-    bool tokens = false; ///< of sequences: what is chosen at a position is the next token
+    ScoredToken scored = ScoredToken::None; ///< of sequences: which token is chosen at a position
     bool named = false; ///< of classes: the output's whole numbers are the classes, the best one first
     std::optional<SampleBoxes> boxes;
     std::optional<SampleMasks> masks;

@@ -137,7 +137,7 @@ QStringList withModels(QStringList heads, bool both)
     return heads;
 }
 
-QString sequenceText(const SampleOutput& out, const SampleOutput* other, const ClassNames& names, bool tokens)
+QString sequenceText(const SampleOutput& out, const SampleOutput* other, const ClassNames& names, ScoredToken scored)
 {
     const auto rows = scoreRows(out.shape, 1);
     if (!rows || rows->positions * rows->classes != out.x.size() || out.y.size() != out.x.size())
@@ -160,9 +160,12 @@ QString sequenceText(const SampleOutput& out, const SampleOutput* other, const C
     }
     const QString positions = countText(rows->positions);
     if (list.empty())
-        return textPart(tokens ? Texts::tr("Every position has the same next token.")
-                               : Texts::tr("Every position has the same class."));
-    const QString what = tokens ? Texts::tr("another next token") : Texts::tr("another class");
+        return textPart(scored == ScoredToken::Next ? Texts::tr("Every position has the same next token.")
+                : scored == ScoredToken::Own        ? Texts::tr("Every position has the same token.")
+                                                    : Texts::tr("Every position has the same class."));
+    const QString what = scored == ScoredToken::Next ? Texts::tr("another next token")
+        : scored == ScoredToken::Own                 ? Texts::tr("another token")
+                                                     : Texts::tr("another class");
     return textPart(other ? Texts::tr("Of %1 positions %2 have %4 in A, %3 in B.")
                                 .arg(positions, countText(ofA), countText(ofB), what)
                           : Texts::tr("%1 of %2 positions have %3.").arg(countText(ofA), positions, what))
@@ -267,7 +270,7 @@ QString sampleText(const SampleSide& a, const SampleSide* b, const ClassNames& n
             + textPart(Texts::tr("Striped: class 0 in the quantized model alone; filled: another class."));
     if (task.kind == TaskKind::Sequence && task.output < a.outputs.size()) {
         const SampleOutput& out = a.outputs[task.output];
-        return sequenceText(out, b ? sameOutput(b->outputs, out) : nullptr, names, task.tokens);
+        return sequenceText(out, b ? sameOutput(b->outputs, out) : nullptr, names, task.scored);
     }
     if (task.kind == TaskKind::Classes && task.named && task.output < a.outputs.size()) {
         const SampleOutput& out = a.outputs[task.output];
