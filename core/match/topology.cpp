@@ -2,6 +2,7 @@
 #include "core/match/topology.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/match/graph/channel_steps.h"
 #include "core/match/graph/folded_steps.h"
 #include "core/match/graph/part_of_step.h"
 #include "core/match/graph/product_role.h"
@@ -59,7 +60,13 @@ public:
         if (!m_f.isHeavy(f) || !m_q.isHeavy(q))
             return 0;
         const auto sa = m_f.weightShape(f), sb = m_q.weightShape(q);
-        return sa && sb ? weightLikeness(weightOf(m_f, f, m_ofFloat), weightOf(m_q, q, m_ofQuant), *sa, *sb).cosine : 0;
+        if (!sa || !sb)
+            return 0;
+        const double plain = weightLikeness(weightOf(m_f, f, m_ofFloat), weightOf(m_q, q, m_ofQuant), *sa, *sb).cosine;
+        const std::vector<float>& folded = foldedOf(f, *sa);
+        return folded.empty() || plain > kAlikeWeights
+            ? plain
+            : std::max(plain, weightLikeness(folded, weightOf(m_q, q, m_ofQuant), *sa, *sb).cosine);
     }
 
 private:
@@ -73,9 +80,32 @@ private:
         return it->second;
     }
 
+    /// The float weight times what scales its channels behind the product, which the other file may have folded in;
+    /// empty where nothing does.
+    const std::vector<float>& foldedOf(NodeId f, const Shape& shape) const
+    {
+        const auto [it, isNew] = m_folded.try_emplace(f);
+        const auto channels = isNew ? productChannels(m_f.plan(), f) : std::nullopt;
+        if (!channels)
+            return it->second;
+        std::vector<double> factors(size_t(channels->count), 1);
+        bool scaled = false;
+        for (const ChannelStep& step : channelSteps(m_f.plan(), nullptr, f, *channels))
+            for (size_t c = 0; step.scales && c < factors.size(); ++c) {
+                factors[c] *= step.values[c];
+                scaled = true;
+            }
+        if (!scaled)
+            return it->second;
+        it->second = weightOf(m_f, f, m_ofFloat);
+        for (size_t i = 0; i < it->second.size(); ++i)
+            it->second[i] = float(it->second[i] * factors[weightChannel(m_f.graph().node(f), shape, i)]);
+        return it->second;
+    }
+
     const CanonicalGraph& m_f;
     const CanonicalGraph& m_q;
-    mutable Weights m_ofFloat, m_ofQuant;
+    mutable Weights m_ofFloat, m_ofQuant, m_folded;
 };
 
 /// As a list of one length, what is missing as the operator has it.

@@ -10,6 +10,8 @@ using namespace qs::test;
 class StepsTests : public QObject {
     Q_OBJECT
 private slots:
+    void anchorsByFoldedWeights_data();
+    void anchorsByFoldedWeights();
     void normalizationsOfQuant_data();
     void normalizationsOfQuant();
     void normalizationsOfBoth();
@@ -66,6 +68,53 @@ Prepared finished(SmallModel q, const std::string& from)
 }
 
 } // namespace
+
+void StepsTests::anchorsByFoldedWeights_data()
+{
+    QTest::addColumn<bool>("own");
+    QTest::newRow("the weight times the normalization's factors") << true;
+    QTest::newRow("another weight") << false;
+}
+
+/// The steps before are other ones, so only the weight tells which convolution this is, and the quantized file alone
+/// has folded the normalization in.
+void StepsTests::anchorsByFoldedWeights()
+{
+    QFETCH(const bool, own);
+    const std::vector<float> gamma { 3, -0.25f, 1, -2 };
+    const Prepared f = SmallModel("f")
+                           .input("x", { 1, 2, 5, 5 })
+                           .constant("w", Tensor::of<float>(kWeight, kW1))
+                           .constant("gamma", four(gamma))
+                           .constant("beta", four({ 1, 2, 3, 4 }))
+                           .constant("mean", four({ 0, 0, 0, 0 }))
+                           .constant("var", four({ 1, 1, 1, 1 }))
+                           .node("HardSigmoid", { "x" }, { "h" })
+                           .node("Mul", { "x", "h" }, { "m" })
+                           .node("Conv", { "m", "w" }, { "c" }, kPads)
+                           .node("BatchNormalization", { "c", "gamma", "beta", "mean", "var" }, { "b" })
+                           .node("Sigmoid", { "b" }, { "y" })
+                           .output("y")
+                           .finish();
+    std::vector<float> folded(own ? kW1.begin() : kW2.begin(), own ? kW1.end() : kW2.begin() + 72);
+    for (size_t i = 0; i < folded.size(); ++i)
+        folded[i] *= gamma[i / 18];
+    const Prepared q = SmallModel("q")
+                           .input("in", { 1, 2, 5, 5 })
+                           .weight("k", kWeight, symmetricCodes(folded, { 0.06f }), { 0.06f })
+                           .constant("bias", four({ 1, 2, 3, 4 }))
+                           .node("HardSwish", { "in" }, { "s" })
+                           .node("Conv", { "s", "k", "bias" }, { "u" }, kPads)
+                           .node("Sigmoid", { "u" }, { "v" })
+                           .output("v")
+                           .finish();
+    const auto a = alignOf(f, q);
+    QVERIFY2(a.ok() == own, qPrintable(sentence(a))); // else nothing of the two is one
+    if (!own)
+        return;
+    QCOMPARE(a->weights.size(), size_t(1));
+    QVERIFY(pairsOf(f, q, *a).contains("b=u"));
+}
 
 void StepsTests::normalizationsOfQuant_data()
 {
