@@ -57,6 +57,43 @@ GraphDraft floatNet()
     return GraphDraft(std::make_shared<Model>(std::move(m).finish().plan->model()));
 }
 
+std::vector<int8_t> toCodes(const Tensor& t)
+{
+    const auto codes = t.data<int8_t>();
+    return { codes.begin(), codes.end() };
+}
+
+/// The same network with such a node behind the second convolution, and factors that it has taken out of the weight.
+GraphDraft withFactors(const std::string& type)
+{
+    GraphDraft net = floatNet();
+    if (type.empty())
+        return net;
+    const std::vector<float> factors { 0.25f, 0.5f, 2, 4 };
+    const bool divides = type == "Div", adds = type == "Add", normalizes = type == "BatchNormalization";
+    std::vector<float> w = toFloats(*net.constant("w2")), kept;
+    for (size_t i = 0; i < w.size() && !adds; ++i)
+        w[i] /= factors[i / 4];
+    for (const float factor : factors)
+        kept.push_back(divides ? 1 / factor : adds ? 0 : factor);
+    net.setConstant("w2", Tensor::of<float>({ 4, 4, 1, 1 }, w));
+    net.setConstant("k", Tensor::of<float>(normalizes ? Shape { 4 } : Shape { 4, 1, 1 }, kept));
+    net.setConstant("zero", Tensor::of<float>({ 4 }, std::vector<float>(4, 0)));
+    net.setConstant("one", Tensor::of<float>({ 4 }, std::vector<float>(4, 1)));
+    const auto conv = std::ranges::find_if(net.nodes, [](const DraftNode& n) { return n.outputs[0] == "c2"; });
+    DraftNode node;
+    node.name = "factors";
+    node.opType = type;
+    node.inputs = { "c2_plain", "k" };
+    if (normalizes)
+        node.inputs.insert(node.inputs.end(), { "zero", "zero", "one" });
+    node.outputs = { "c2" };
+    conv->outputs[0] = "c2_plain";
+    net.nodes.insert(conv + 1, std::move(node));
+    net.dropUnusedConstants();
+    return net;
+}
+
 Ranges floatRanges(unsigned seed)
 {
     std::mt19937 random(seed);
@@ -384,6 +421,66 @@ private slots:
         QVERIFY(std::ranges::any_of(back->undetermined, [](const std::string& s) {
             return s.find("SmoothQuant") != std::string::npos && s.find("'w4'") != std::string::npos;
         }));
+    }
+
+    void foldedFactors_data()
+    {
+        QTest::addColumn<QString>("inFile"); // what stands behind the product
+        QTest::addColumn<QString>("inFloat");
+        QTest::addColumn<bool>("ofFile"); // the codes are taken from the file
+        QTest::newRow("a normalization that the file keeps") << "BatchNormalization"
+                                                             << "" << false;
+        QTest::newRow("a factor that the file keeps") << "Mul"
+                                                      << "" << false;
+        QTest::newRow("a divisor that the file keeps") << "Div"
+                                                       << "" << false;
+        QTest::newRow("a factor that the file has folded") << ""
+                                                           << "Mul" << false;
+        QTest::newRow("a normalization in both, other codes") << "BatchNormalization"
+                                                              << "BatchNormalization" << true;
+        QTest::newRow("a factor and its inverse, other codes") << "Mul"
+                                                               << "Div" << true;
+        QTest::newRow("a sum that the file has beside it, other codes") << "Add"
+                                                                        << "" << true;
+        QTest::newRow("nothing, other codes") << ""
+                                              << "" << true;
+    }
+    void foldedFactors()
+    {
+        QFETCH(const QString, inFile);
+        QFETCH(const QString, inFloat);
+        QFETCH(const bool, ofFile);
+        const GraphDraft net = withFactors(inFloat.toStdString()), other = withFactors(inFile.toStdString());
+        Ranges ranges = floatRanges(6);
+        ranges.tensors["c2_plain"] = ranges.tensors["c2"];
+        Recipe recipe;
+        if (!inFile.isEmpty())
+            recipe.exclude = { "factors" };
+        auto made = quantizeDraft(other, recipe, ranges);
+        QVERIFY(made.ok());
+        if (ofFile) {
+            std::vector<int8_t> codes = toCodes(*made->draft.constant("w2_quantized"));
+            std::ranges::reverse(codes);
+            made->draft.setConstant("w2_quantized", Tensor::of<int8_t>({ 4, 4, 1, 1 }, codes));
+        }
+        const auto back = readBack(built(made->draft), &net);
+        QVERIFY(back.ok());
+        QCOMPARE(back->recipe.codes.constants.contains("w2"), ofFile);
+        QCOMPARE(std::ranges::any_of(back->undetermined,
+                     [](const std::string& s) {
+                         return s.find("BatchNormalization") != std::string::npos
+                             && s.find("'w2'") != std::string::npos;
+                     }),
+            !ofFile);
+        if (ofFile)
+            return;
+        const auto again = quantizeDraft(net, back->recipe, back->ranges); // its own weight
+        QVERIFY(again.ok());
+        const float scale = again->draft.constant("w2_scale")->data<float>()[0];
+        const std::vector<float> own = toFloats(*net.constant("w2"));
+        const std::vector<int8_t> codes = toCodes(*again->draft.constant("w2_quantized"));
+        for (size_t i = 0; i < own.size(); ++i)
+            QVERIFY(std::fabs(own[i] - scale * float(codes[i])) <= 0.51f * scale);
     }
 
     void otherNames()

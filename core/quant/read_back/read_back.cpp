@@ -31,6 +31,7 @@ struct Trial {
     std::shared_ptr<const Model> made; ///< null: the recipe is not possible
     DraftDifferences differences;
     std::string lacking; ///< tensor for which it is not
+    std::vector<std::string> folded; ///< weights that hold factors which the file has beside them, or the other way
     size_t count() const { return made ? differences.count() : std::numeric_limits<size_t>::max(); }
     /// A setting that is right needs nothing of their own for the tensors to come out as in the file; a wrong one with
     /// enough of that has no differences, either.
@@ -107,6 +108,9 @@ Trial Search::withCodes(Trial trial) const
     trial.recipe.codes = fileCodes(m_file, QuantizedFile::read(trial.made, {}), m_model.draft);
     if (trial.recipe.codes.constants.empty())
         return trial;
+    trial.folded = foldedFactors(m_file, m_model.draft);
+    std::erase_if(trial.folded, [&](const std::string& name) { return !trial.recipe.codes.constants.contains(name); });
+    forgetWeights(trial.folded, trial.recipe);
     if (auto kept = readCodes(m_file.model, trial.recipe.codes))
         quantize(trial, { .kept = std::make_shared<const KeptCodes>(*std::move(kept)) });
     return trial;
@@ -432,6 +436,15 @@ void tellCodes(const Recipe& recipe, std::vector<std::string>& sentences)
               "file");
 }
 
+void tellFolded(const Trial& best, std::vector<std::string>& sentences)
+{
+    if (!best.folded.empty())
+        sentences.push_back(
+            "the factors that stand behind products in one of the files and in the weights of the other "
+            "(a BatchNormalization that is not folded, say): "
+            + listed(best.folded) + " are quantized as the float model has them");
+}
+
 /// How many nodes compute on codes in themselves, by operator.
 std::map<std::string, size_t> nodesOnCodes(const Graph& graph)
 {
@@ -526,6 +539,7 @@ Result<ReadBack> readBack(
         Search search(file, *floatModel, model);
         const Trial best = search.withCodes(closestTrial(search, file, shown, sameNames));
         tellCodes(best.recipe, back.undetermined);
+        tellFolded(best, back.undetermined);
         if (sameNames || !best.made) {
             tellDifferences(file, best, back.undetermined);
             tellOpsets(file, best, back.undetermined);
