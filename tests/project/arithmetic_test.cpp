@@ -6,6 +6,7 @@
 #include "core/project/arithmetic/saturation_trials.h"
 #include "core/project/search/remedy_sentence.h"
 #include "core/project/search/remedy_trials.h"
+#include "core/project/search/remedy_verdict.h"
 #include "core/project/search/tried_remedies.h"
 
 #include <QTest>
@@ -183,36 +184,62 @@ private slots:
 
     void otherFormsAddAsTheCpuDoes_data()
     {
-        QTest::addColumn<bool>("dynamic");
+        QTest::addColumn<bool>("fromDynamic");
+        QTest::addColumn<bool>("otherForm");
         QTest::addColumn<bool>("reduced");
-        QTest::newRow("exact where the file has quantizers") << false << true;
-        QTest::newRow("dynamic") << true << false;
-        QTest::newRow("dynamic with 7 bits") << true << true;
+        QTest::newRow("exact where the file has quantizers") << false << false << true;
+        QTest::newRow("dynamic") << false << true << false;
+        QTest::newRow("dynamic with 7 bits") << false << true << true;
+        QTest::newRow("7 bits of a dynamic file") << true << false << true;
+        QTest::newRow("static in place of dynamic") << true << true << false;
+        QTest::newRow("static with 7 bits in place of dynamic") << true << true << true;
     }
-    /// What operators on codes add is what this CPU adds.
+    /// What operators on codes add is what this CPU adds, before and after a change.
     void otherFormsAddAsTheCpuDoes()
     {
-        QFETCH(bool, dynamic);
+        QFETCH(bool, fromDynamic);
+        QFETCH(bool, otherForm);
         QFETCH(bool, reduced);
         Recipe recipe = quantscopeRecipe();
         recipe.activationType = DType::UInt8;
+        if (fromDynamic)
+            recipe.format = RecipeFormat::Dynamic;
         std::vector<Remedy> changes;
-        if (dynamic)
-            changes.push_back({ RemedyKind::DynamicFormat, {}, {}, 0, 0, 0 });
+        if (otherForm)
+            changes.push_back({ fromDynamic ? RemedyKind::StaticFormat : RemedyKind::DynamicFormat, {}, {}, 0, 0, 0 });
         if (reduced)
             changes.push_back({ RemedyKind::ReduceRange, {}, {}, 0, 0, 0 });
         const SnapshotPtr now = built(exampleInputs(ArithmeticProfile::Simulated, recipe));
         auto trials = RemedyTrials::make(now, {}, {});
         QVERIFY(trials.ok());
         QVERIFY(trials->measure({ changes }, 1).ok());
-        const ArithmeticProfile adds
-            = dynamic && addsPairsIn16Bits() ? ArithmeticProfile::IntegerAvx2 : ArithmeticProfile::Simulated;
+        const ArithmeticProfile adds = fromDynamic != otherForm && addsPairsIn16Bits() ? ArithmeticProfile::IntegerAvx2
+                                                                                       : ArithmeticProfile::Simulated;
         const Recipe made = withRemedies(recipe, changes, *now->floatModel->draft);
-        const double before = *runNumbers(*now).outputSqnrDb,
+        const double before = *runNumbers(*built(exampleInputs(adds, recipe))).outputSqnrDb,
                      after = *runNumbers(*built(exampleInputs(adds, made))).outputSqnrDb;
         QVERIFY2(std::abs(*trials->known(changes)->gainDb - (after - before)) < 0.05,
             qPrintable(QStringLiteral("%1, not %2").arg(*trials->known(changes)->gainDb).arg(after - before)));
         QCOMPARE(!trials->arithmeticText(changes).empty(), adds == ArithmeticProfile::IntegerAvx2);
+    }
+
+    void staticFormIsOfferedWhereItLosesNothing_data()
+    {
+        QTest::addColumn<double>("gain");
+        QTest::addColumn<bool>("offered");
+        QTest::newRow("gains") << 0.5 << true;
+        QTest::newRow("the same") << 0.0 << true;
+        QTest::newRow("hardly loses") << -0.05 << true;
+        QTest::newRow("loses") << -0.9 << false;
+    }
+    void staticFormIsOfferedWhereItLosesNothing()
+    {
+        QFETCH(double, gain);
+        Finding f;
+        f.rule = Rule::RangeVaries;
+        f.change = { RemedyKind::StaticFormat, {}, {}, 0, 0, 0 };
+        f.measuredGainDb = gain;
+        QTEST(helps(f), "offered");
     }
 
     void saysWhatHidesAndWhatDoesNot_data()

@@ -88,14 +88,24 @@ Status RemedyTrials::begin()
     options.tasks = m_snapshot->inputs.tasks;
     options.agreement = true;
     QS_TRY(m_runs, VariantRuns::make(pair.floatPlan, { pair.quantPlan }, m_snapshot->data, options, m_work));
-    std::shared_ptr<const Plan> now = pair.quantPlan;
-    if (saturates({}) && m_snapshot->inputs.profile != ArithmeticProfile::IntegerAvx2) {
-        QS_TRY(now, ready(m_snapshot->quantModel->model));
-    }
-    QS_TRY(m_now, score(now));
-    m_before = worstDb(m_now);
-    if (!m_before)
+    QS_CHECK(scoreNow({}));
+    if (!before())
         return badInput("the outputs have no SQNR that could be gained", m_snapshot->inputs.quantPath, {});
+    return {};
+}
+
+Status RemedyTrials::scoreNow(const std::vector<Remedy>& changes)
+{
+    const ArithmeticProfile profile = profileOf(changes);
+    if (std::ranges::find(m_now, profile, &Now::profile) != m_now.end())
+        return {};
+    std::shared_ptr<const Plan> plan = comparePairOf(*m_snapshot).quantPlan;
+    if (profile != m_snapshot->inputs.profile) {
+        QS_TRY(plan, ready(m_snapshot->quantModel->model, changes));
+    }
+    QS_TRY(OutputScore now, score(plan));
+    const Number db = worstDb(now);
+    m_now.push_back({ profile, std::move(now), db });
     return {};
 }
 
@@ -141,7 +151,7 @@ Status RemedyTrials::findRecipe()
     }
     const bool otherWeights = std::ranges::any_of(m_snapshot->comparison->findings,
         [](const Finding& f) { return f.rule == Rule::WeightsDiffer && f.severity != Severity::Note; });
-    m_close = made && std::abs(*made - *m_before) <= kSameDb && !otherWeights;
+    m_close = made && std::abs(*made - *before()) <= kSameDb && !otherWeights;
     return {};
 }
 
@@ -163,6 +173,11 @@ bool RemedyTrials::saturates(const std::vector<Remedy>& changes) const
     return addsPairsIn16Bits() && (is(RemedyKind::DynamicFormat) || (onCodes && !is(RemedyKind::StaticFormat)));
 }
 
+ArithmeticProfile RemedyTrials::profileOf(const std::vector<Remedy>& changes) const
+{
+    return saturates(changes) ? ArithmeticProfile::IntegerAvx2 : m_snapshot->inputs.profile;
+}
+
 std::string RemedyTrials::arithmeticText(const std::vector<Remedy>& changes) const
 {
     if (m_snapshot->inputs.profile == ArithmeticProfile::IntegerAvx2 || !addsPairsIn16Bits())
@@ -180,7 +195,9 @@ std::string RemedyTrials::arithmeticText(const std::vector<Remedy>& changes) con
         if (is(RemedyKind::ReduceRange))
             return " Weights of 8 bits let its sums saturate in 16 bits on this CPU, which has no VNNI.";
         const bool int8 = toInt8 || has(QuantRole::Weight, [](DType type) { return type == DType::Int8; });
-        return int8 ? " It was tried with the sums of this CPU, which has no VNNI: they can saturate in 16 bits." : "";
+        if (int8)
+            return " It was tried with the sums of this CPU, which has no VNNI: they can saturate in 16 bits.";
+        return is(RemedyKind::DynamicFormat) ? " It was tried with integer arithmetic, before and after." : "";
     }
     const bool bytes = has(QuantRole::Activation, [](DType type) { return dtypeBits(type) == 8; });
     return toInt8 && bytes && !is(RemedyKind::ReduceRange)
@@ -192,8 +209,7 @@ std::string RemedyTrials::arithmeticText(const std::vector<Remedy>& changes) con
 Result<std::shared_ptr<const Plan>> RemedyTrials::ready(
     std::shared_ptr<const Model> model, const std::vector<Remedy>& changes) const
 {
-    const ArithmeticProfile profile = saturates(changes) ? ArithmeticProfile::IntegerAvx2 : m_snapshot->inputs.profile;
-    return Plan::make(std::move(model), { KernelMode::Fast, profile, m_caches.lowered });
+    return Plan::make(std::move(model), { KernelMode::Fast, profileOf(changes), m_caches.lowered });
 }
 
 std::shared_ptr<const DataSource> RemedyTrials::calibrationData() const
@@ -310,12 +326,15 @@ Result<std::optional<Trial>> RemedyTrials::calibratedAsJudged()
 Trial RemedyTrials::trialOf(std::vector<Remedy> changes, const std::optional<OutputScore>& after) const
 {
     Trial trial;
+    const auto now = std::ranges::find(m_now, profileOf(changes), &Now::profile);
     trial.changes = std::move(changes);
+    if (now == m_now.end() || !now->db) // nothing that it could be held against
+        return trial;
     if (const Number db = after ? worstDb(*after) : Number()) {
-        trial.gainDb = *db - *m_before;
-        trial.accuracyGain = points(after->accuracy(), m_now.accuracy());
-        trial.top1Gain = points(after->agreement(), m_now.agreement());
-        trial.agreementGain = points(after->taskAgreement(), m_now.taskAgreement());
+        trial.gainDb = *db - *now->db;
+        trial.accuracyGain = points(after->accuracy(), now->score.accuracy());
+        trial.top1Gain = points(after->agreement(), now->score.agreement());
+        trial.agreementGain = points(after->taskAgreement(), now->score.taskAgreement());
         if (trial.agreementGain)
             trial.agreementOf = m_runs->tasks()[after->leastAgreeing()].what.kind;
     }
@@ -334,7 +353,7 @@ Status RemedyTrials::measure(const std::vector<std::vector<Remedy>>& choices, si
                 continue;
             if (m_progress)
                 m_progress("try remedies", m_trials.size() + variants.size(), std::max(total, m_trials.size()));
-            auto variant = made(choice);
+            auto variant = scoreNow(choice) ? made(choice) : badInput("cannot be measured");
             if (m_cancel.cancelled())
                 return cancelled();
             if (variant.ok())

@@ -14,7 +14,7 @@
 
 namespace qs {
 
-/// Changes that were made and measured at the outputs, against the quantized model as it is.
+/// Changes that were made and measured at the outputs, against the quantized model as it is by the same arithmetic.
 struct Trial {
     std::vector<Remedy> changes;
     Number gainDb; ///< of the SQNR of the worst output; null: they cannot be made
@@ -45,7 +45,7 @@ public:
     const Trial* known(const std::vector<Remedy>& changes) const;
     size_t tried() const { return m_trials.size(); }
     /// SQNR of the worst output now, dB.
-    Number before() const { return m_before; }
+    Number before() const { return m_now.empty() ? Number() : m_now.front().db; }
     bool byRecipe() const { return m_recipe && m_close; } ///< changes of the recipe tell what they do to the model
     const Recipe* recipe() const { return m_recipe ? &m_recipe->as : nullptr; } ///< null: none stands for it
     bool inFile() const { return !m_exact; } ///< changes are made in the quantized file
@@ -62,6 +62,8 @@ private:
     bool hasFewerBits() const;
     Status findRecipe();
     bool isOtherNetwork() const;
+    ArithmeticProfile profileOf(const std::vector<Remedy>& changes) const;
+    Status scoreNow(const std::vector<Remedy>& changes);
     Result<OutputScore> score(const std::shared_ptr<const Plan>& plan);
     struct Made {
         std::vector<Remedy> changes;
@@ -94,8 +96,12 @@ private:
     bool m_close = false; ///< about the same at the output
     bool m_other = false; ///< the file is another network: what quantizes the float model does not stand for it
     std::optional<VariantRuns> m_runs;
-    OutputScore m_now;
-    Number m_before;
+    struct Now {
+        ArithmeticProfile profile;
+        OutputScore score;
+        Number db; ///< of the worst output
+    };
+    std::vector<Now> m_now; ///< the model as it is, by each arithmetic that changes are measured with
     std::vector<Trial> m_trials;
 };
 

@@ -57,8 +57,8 @@ bool helps(const Finding& f)
 {
     if (f.rule == Rule::SlowForm) // it is there for time
         return !harms(f);
-    if (f.change.kind == RemedyKind::StaticFormat) // so is that, and costs a little
-        return *f.measuredGainDb > -GainLimits::asGoodDb && !costsSamples(f);
+    if (f.change.kind == RemedyKind::StaticFormat) // so is that
+        return *f.measuredGainDb > -GainLimits::nothingDb && !costsSamples(f);
     const bool promised = f.expectedGainDb.value_or(0) > GainLimits::promisedDb;
     const bool agrees = f.measuredAgreementGain.value_or(0) > GainLimits::harmfulPoints;
     return !harms(f) && (agrees || *f.measuredGainDb >= (promised ? GainLimits::worthDb : GainLimits::nothingDb));

@@ -225,6 +225,8 @@ public:
                 const bool elsewhere = std::ranges::any_of(
                     own, [&](const Remedy& r) { return std::ranges::find(m_given, r) != m_given.end(); });
                 withdraw(f, elsewhere);
+                if (m_trials.saturates(own))
+                    f.remedy += m_trials.arithmeticText(own);
                 if (!elsewhere)
                     calm(f);
             }
