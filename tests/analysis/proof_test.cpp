@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/confirm/other_constants.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/analysis/rules/findings.h"
 #include "core/graph/domains.h"
@@ -348,7 +349,9 @@ std::optional<NetworkVerdict> verdictOn(const Prepared& f, const Prepared& q, co
     const ComparePair pair = pairOf(f, q);
     Comparison c;
     c.weights = compareWeights(pair, false, 1);
-    return networkVerdict(proveNetwork(pair, inputs), c);
+    NetworkProof proof = proveNetwork(pair, inputs);
+    measureOtherConstants(pair, std::vector { ProofSample { inputs, 0 } }, {}, {}, proof);
+    return networkVerdict(proof, c);
 }
 
 } // namespace

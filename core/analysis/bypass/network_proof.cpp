@@ -44,12 +44,15 @@ public:
     /// What else may be between them, relatively, beside rounding to their precision.
     void allow(double room) { m_room = room; }
 
-    /// On the one that tells most; samples are run up to the first that shows other networks.
+    /// On the one that tells most. Behind the first that shows other networks, outputs alone are asked which shows
+    /// more.
     Result<NetworkDistance> compare(const std::vector<ProofSample>& samples)
     {
         std::optional<NetworkDistance> told;
         std::vector<uint64_t> silent;
-        for (const ProofSample& sample : samples) {
+        size_t next = 0;
+        while (next < samples.size() && !(told && told->apart() && !told->overflow)) {
+            const ProofSample& sample = samples[next++];
             auto found = compare(sample);
             if (!found.ok() && (!told || m_work.cancel.cancelled()))
                 return found;
@@ -57,9 +60,10 @@ public:
                 silent.push_back(sample.number);
             if (found.ok() && (!told || tellsMoreOfSamples(*found, *told)))
                 told = std::move(found).value();
-            if (told->apart() && !told->overflow)
-                break;
         }
+        if (const ProofSample* more = showsMore(samples, next, *told))
+            if (auto found = compare(*more); found.ok() && found->apart() && !found->overflow)
+                told = std::move(found).value();
         if (!told->hiddenByRounding())
             told->silent = std::move(silent);
         return *told;
@@ -97,6 +101,24 @@ public:
     }
 
 private:
+    /// The sample from this one on whose outputs are furthest apart, and further than is told; null: none is.
+    const ProofSample* showsMore(const std::vector<ProofSample>& samples, size_t from, const NetworkDistance& told)
+    {
+        const ProofSample* most = nullptr;
+        NetworkDistance shown = told;
+        for (size_t i = from; i < samples.size() && !m_work.cancel.cancelled(); ++i) {
+            m_sample = &samples[i];
+            const auto outputs = comparableOutputs(m_two, m_pair);
+            const auto apart = distances(outputs, true);
+            const NetworkDistance here = apart.ok() ? worstOf(outputs, *apart) : told;
+            if (std::isfinite(here.worstOutput.distance) && here.apart() && here.beyond() > shown.beyond()) {
+                shown = here;
+                most = &samples[i];
+            }
+        }
+        return most;
+    }
+
     /// By what rounding explains on an earlier sample, where that is enough: to find it out anew takes several runs.
     NetworkDistance judged(const std::vector<ValueOfBoth>& outputs, const std::vector<double>& outputsApart)
     {
@@ -473,39 +495,7 @@ private:
         if (!found.ok() || !found->same() || !m_proof.withFloatWeights)
             return false;
         m_proof.withFloatConstants = *found;
-        const auto outputs = comparableOutputs({ m_pair.floatPlan, bypassed->plan }, m_pair);
-        m_proof.errorWithout = errorWithout(outputs, bypassed->plan->graph());
         return true;
-    }
-
-    /// See NetworkProof. `bypassed` has the names of the quantized file.
-    std::optional<double> errorWithout(const std::vector<ValueOfBoth>& outputs, const Graph& bypassed) const
-    {
-        const auto& written = m_pair.writtenPlan ? m_pair.writtenPlan : m_pair.quantPlan;
-        const auto changed = quantizedWithFloatConstants(m_pair, m_proof.step.roundings);
-        if (!changed.ok())
-            return std::nullopt;
-        std::vector<std::string> names, floatNames;
-        for (const ValueOfBoth& out : outputs) {
-            floatNames.push_back(m_pair.floatPlan->graph().value(out.f).name);
-            names.push_back(bypassed.value(out.b).name);
-        }
-        std::vector<std::pair<double, double>> squares(names.size()); // with its own constants, without
-        for (const ProofSample& sample : m_samples) {
-            const auto x = realsOf(m_pair.floatPlan, floatNames, outputs, sample),
-                       y = realsOf(written, names, outputs, sample),
-                       without = realsOf(*changed, names, outputs, sample);
-            for (size_t i = 0; i < x.size(); ++i)
-                if (x[i].size() == y[i].size() && x[i].size() == without[i].size()) {
-                    squares[i].first += squaresBetween(x[i], y[i]);
-                    squares[i].second += squaresBetween(x[i], without[i]);
-                }
-        }
-        std::optional<double> least;
-        for (const auto& [error, left] : squares)
-            if (error > 0 && std::isfinite(error))
-                least = std::min(least.value_or(HUGE_VAL), std::sqrt(left / error));
-        return least;
     }
 
     bool tryStoredWeights()

@@ -8,6 +8,7 @@
 #include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/confirm/cpu_sums.h"
 #include "core/analysis/confirm/made_up_weights.h"
+#include "core/analysis/confirm/other_constants.h"
 #include "core/analysis/decode/past_sample.h"
 #include "core/analysis/lockstep/changed_functions.h"
 #include "core/analysis/lockstep/fused_settings.h"
@@ -388,6 +389,14 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
         }
     }
     proveBehindPast(pair, padding, samples, work, proof);
+    const auto ready = [&](size_t index) -> Result<ProofSample> {
+        QS_TRY(Feed next, feed(index));
+        ProofSample sample { before.inputs(next.inputs), next.firstSample, next.samples };
+        padding.leaveOut(sample);
+        return sample;
+    };
+    const bool ofPast = proof.past == PastProof::Apart; // which the data do not have
+    measureOtherConstants(pair, samples, { ofPast ? 0 : feeds, ready }, work, proof);
     proveWithoutPadding(pair, padding, samples, work, proof);
     proveOwnWeights(pair, samples, work, proof);
     if (!pair.quantizedReference) {

@@ -338,11 +338,11 @@ void findOtherConstants(const Comparison& c, std::vector<Finding>& found)
     f.severity = !harmful ? Severity::Note : effect > kSpoiled ? Severity::Error : Severity::Warning;
     f.title = fmt::format("{} other than the float model's",
         others.size() == 1 ? std::string("A constant is") : fmt::format("{} constants are", others.size()));
-    f.summary
-        = fmt::format("Beside its codes the quantized file has other constants: {}. They move {} by {:.2g} of its "
-                      "size{}. With the float model's in their place, and without its quantizers, it computes what the "
-                      "float model does.",
-            listOf(others), c.network->movedOutput, effect, effectOf(*c.network, others));
+    f.summary = fmt::format(
+        "Beside its codes the quantized file has other constants: {}. They move {} by up to {:.2g} of its "
+        "size{}. With the float model's in their place, and without its quantizers, it computes what the "
+        "float model does.",
+        listOf(others), c.network->movedOutput, effect, effectOf(*c.network, others));
     f.evidence = { evidence("output_moved", effect), evidence("constants", double(others.size())) };
     f.remedy = harmful ? "Store the float model's values there, and find out what changed them."
                        : "Nothing has to be done where that is intended.";

@@ -10,12 +10,52 @@ namespace {
 
 constexpr int64_t kRows = 32, kWidth = 16;
 
-Comparison provedOn(const Prepared& f, const Prepared& q)
+Comparison provedOn(const Prepared& f, const Prepared& q, std::vector<Tensor> samples)
 {
     CompareOptions options;
     options.prove = true;
-    const FixedData data({ Tensor::of<float>({ kRows, kWidth }, normals(int(kRows * kWidth), 9)) });
-    return compared(f, q, data, options);
+    return compared(f, q, FixedData(std::move(samples)), options);
+}
+
+/// Noise of this size.
+Tensor sample(float size)
+{
+    std::vector<float> x = normals(int(kRows * kWidth), 9);
+    for (float& v : x)
+        v *= size;
+    return Tensor::of<float>({ kRows, kWidth }, x);
+}
+
+Comparison provedOn(const Prepared& f, const Prepared& q) { return provedOn(f, q, { sample(1) }); }
+
+/// x -> Gemm with codes of a coarse step, or with these weights in floats, and this bias.
+Prepared biasedProduct(const std::vector<float>& weights, const std::vector<float>& bias, bool inputCodes, float step)
+{
+    SmallModel m(inputCodes || step > 0 ? "q" : "f");
+    m.input("x", { kRows, kWidth }).constant("b", Tensor::of<float>({ 8 }, bias));
+    if (step > 0) {
+        std::vector<int8_t> codes;
+        for (const float w : weights)
+            codes.push_back(int8_t(std::lrint(w / step)));
+        m.weight("w", { kWidth, 8 }, codes, { step });
+    } else {
+        m.constant("w", Tensor::of<float>({ kWidth, 8 }, weights));
+    }
+    if (inputCodes)
+        m.qdq<int8_t>("x", "x_dq", 0.04f, 0);
+    return m.node("Gemm", { inputCodes ? "x_dq" : "x", "w", "b" }, { "y" }).output("y").finish();
+}
+
+const Finding* constantsIn(const Comparison& c)
+{
+    const auto found = std::ranges::find(c.findings, "constants", &Finding::cause);
+    return found == c.findings.end() ? nullptr : &*found;
+}
+
+double numberIn(const Finding& f, const std::string& key)
+{
+    const auto found = std::ranges::find(f.evidence, key, &EvidenceItem::key);
+    return found == f.evidence.end() ? NAN : found->number.value_or(NAN);
 }
 
 /// What the rows of changedNumber() are about: x -> operator with the constant c -> y.
@@ -308,6 +348,98 @@ private slots:
         QVERIFY2(found, qPrintable(rulesOf(c)));
         QVERIFY2(found->tensor == "m", qPrintable(rulesOf(c)));
         QVERIFY2(found->summary.find("the float model has g there") != std::string::npos, found->summary.c_str());
+    }
+
+    /// Whatever the first sample shows: a sample where the same constant or operator does more is the one that is told.
+    void sampleThatShowsMost()
+    {
+        const Comparison other = provedOn(
+            withNumber("scale", 0.25f, false), withNumber("scale", 0.125f, true), { sample(0.02f), sample(1) });
+        QVERIFY2(other.network && other.network->distance.sample == 1, qPrintable(rulesOf(other)));
+        const Finding* network = findingOf(other, Rule::ModelsDiffer);
+        QVERIFY2(network, qPrintable(rulesOf(other)));
+        QVERIFY2(network->summary.find("on sample 1") != std::string::npos, network->summary.c_str());
+
+        const std::vector<float> w = uniform(int(kWidth * 8), 5), b(8, 0.5f), zeros(8, 0.f);
+        const Comparison c = provedOn(
+            biasedProduct(w, b, false, 0), biasedProduct(w, zeros, true, 1.f / 127), { sample(1), sample(0.1f) });
+        const Finding* found = constantsIn(c);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        const std::vector<float> x = normals(int(kRows * kWidth), 9);
+        double moved = 0, all = 0;
+        for (size_t r = 0; r < size_t(kRows); ++r)
+            for (size_t o = 0; o < 8; ++o) {
+                double y = 0.5;
+                for (size_t i = 0; i < size_t(kWidth); ++i)
+                    y += 0.1 * double(x[r * size_t(kWidth) + i]) * double(w[i * 8 + o]);
+                moved += 0.25;
+                all += y * y;
+            }
+        const double told = numberIn(*found, "output_moved");
+        QVERIFY2(std::abs(told - std::sqrt(moved / all)) < 0.01 * told, found->summary.c_str());
+    }
+
+    /// A correction that is wrong for the samples of the proof and right for most: what all of them say counts.
+    void errorOfAllSamples()
+    {
+        constexpr float kStep = 1.f / 7;
+        const std::vector<float> w = uniform(int(kWidth * 8), 5), v = normals(int(kWidth), 3), b(8, 0.3f);
+        std::vector<float> corrected = b, usual, opposite;
+        for (size_t o = 0; o < 8; ++o)
+            for (size_t i = 0; i < size_t(kWidth); ++i) {
+                const float weight = w[i * 8 + o];
+                corrected[o] -= v[i] * (float(std::lrint(weight / kStep)) * kStep - weight);
+            }
+        for (int64_t r = 0; r < kRows; ++r)
+            for (const float x : v) {
+                usual.push_back(x);
+                opposite.push_back(-x);
+            }
+        std::vector<Tensor> samples { Tensor::of<float>({ kRows, kWidth }, opposite) };
+        samples.resize(9, Tensor::of<float>({ kRows, kWidth }, usual));
+        const Comparison c
+            = provedOn(biasedProduct(w, b, false, 0), biasedProduct(w, corrected, false, kStep), samples);
+        const Finding* found = constantsIn(c);
+        QVERIFY2(found, qPrintable(rulesOf(c)));
+        QCOMPARE(found->severity, Severity::Note);
+        QVERIFY2(
+            c.network->errorWithoutThem && std::abs(*c.network->errorWithoutThem - 1.5) < 0.05, found->summary.c_str());
+        QVERIFY2(found->summary.find("3.5 dB more without them") != std::string::npos, found->summary.c_str());
+    }
+
+    void besideRoundedWeights_data()
+    {
+        QTest::addColumn<float>("shift"); // of the bias
+        QTest::addColumn<bool>("told"); // it is
+        QTest::newRow("the same bias") << 0.f << false;
+        QTest::newRow("a bias that was rounded, too") << 5e-6f << false;
+        QTest::newRow("another bias") << 2.f << true;
+    }
+    /// Weights that were rounded and are stored in floats: a bias beside them has its own part alone.
+    void besideRoundedWeights()
+    {
+        QFETCH(const float, shift);
+        QFETCH(const bool, told);
+        const std::vector<float> w = uniform(int(kWidth * 8), 5), b = uniform(8, 6);
+        std::vector<float> rounded, other;
+        for (const float weight : w)
+            rounded.push_back(float(std::nearbyint(double(weight) * 7) / 7));
+        for (size_t o = 0; o < b.size(); ++o)
+            other.push_back(b[o] + (o % 2 == 0 ? shift : -shift));
+        const Comparison c
+            = provedOn(biasedProduct(w, b, false, 0), biasedProduct(rounded, other, true, 0), { sample(1) });
+        QVERIFY2(c.network && c.network->known(), qPrintable(rulesOf(c)));
+        const Finding* found = constantsIn(c);
+        QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
+        QCOMPARE(c.network->roundedConstants.has_value(), !told);
+        const Comparison alone
+            = provedOn(biasedProduct(w, b, false, 0), biasedProduct(w, other, true, 0), { sample(1) });
+        const Finding* same = constantsIn(alone);
+        QVERIFY2((same != nullptr) == told, qPrintable(rulesOf(alone)));
+        if (!told)
+            return;
+        QVERIFY2(found->title.starts_with("A constant is"), found->title.c_str());
+        QVERIFY(std::abs(numberIn(*found, "output_moved") - numberIn(*same, "output_moved")) < 1e-6);
     }
 
     void nothingQuantized_data()
