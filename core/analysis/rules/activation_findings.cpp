@@ -102,8 +102,11 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
     const Number share = shareBeyond(row);
     const auto [low, high] = passedRange(row).value_or(std::pair(0.0, 0.0));
     f.summary = fmt::format("{} of the float model has no node in the quantized file, and no range ends where it does: "
-                            "{}values {} pass; they reach from {:.4g} to {:.4g}.",
-        node.opType, share ? percentText(*share) + " of all " : "", boundsText(row.lostBounds), low, high);
+                            "{}; they reach from {:.4g} to {:.4g}.",
+        node.opType,
+        share ? fmt::format("{} of all values are {} and pass", percentText(*share), boundsText(row.lostBounds))
+              : fmt::format("values {} pass", boundsText(row.lostBounds)),
+        low, high);
     f.summary += zeroPointText(row.params, node.opType, row.lostBounds.first);
     f.evidence.push_back({ "activation", std::nullopt, node.opType, {} });
     if (share)

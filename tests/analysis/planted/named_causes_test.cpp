@@ -367,7 +367,12 @@ private slots:
         QFETCH(bool, lost);
         const Comparison c
             = compared(clipped(false, 0, 0), clipped(true, scale, int8_t(zero)), scaled({ kCount }, factor));
-        QVERIFY2((findingOf(c, Rule::ActivationLost) != nullptr) == lost, qPrintable(rulesOf(c)));
+        const Finding* found = findingOf(c, Rule::ActivationLost);
+        QVERIFY2((found != nullptr) == lost, qPrintable(rulesOf(c)));
+        if (found) // the share is of all values, not of those beyond
+            QVERIFY2(found->summary.find("% of all values are ") != std::string::npos
+                    && found->summary.find(" and pass; they reach from ") != std::string::npos,
+                found->summary.c_str());
     }
 
     void inputAlone_data()
