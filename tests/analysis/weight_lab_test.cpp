@@ -53,6 +53,8 @@ private slots:
     void blocksEqualANaiveLoop();
     void blocksOfTheOperator();
     void storedForms();
+    void reducedRange_data();
+    void reducedRange();
     void channelsAndOutliers();
     void equalization();
     void nothingToTry();
@@ -218,6 +220,53 @@ void WeightLabTests::storedForms()
     QCOMPARE(name({ DType::UInt4, { 1, 1 }, { 8, 8 }, 1, 3 }), std::string("uint4 symmetric, blocks of 3"));
     QCOMPARE(name({ DType::UInt4, { 1, 1 }, { 8, 7 }, 1, 3 }), std::string("uint4 asymmetric, blocks of 3"));
     QCOMPARE(name({ DType::Int4, { 1, 1 }, { 0, 0 }, 1, 3 }), std::string("int4 symmetric, blocks of 3"));
+}
+
+void WeightLabTests::reducedRange_data()
+{
+    QTest::addColumn<double>("steps"); // that the largest number of the weight, or of its channel, has
+    QTest::addColumn<bool>("perChannel");
+    QTest::addColumn<QString>("stored"); // the form that the file has
+    QTest::newRow("all bits") << 127. << false << "int8 symmetric, per tensor";
+    QTest::newRow("one bit less") << 64. << false << "int8 symmetric, 7 bits (reduced range), per tensor";
+    QTest::newRow("one bit less, per channel") << 64. << true << "int8 symmetric, 7 bits (reduced range), per channel";
+    QTest::newRow("another scale") << 90. << false << "int8 symmetric, per tensor";
+}
+/// The form that the file has tells what the file loses, also where it uses half of the codes.
+void WeightLabTests::reducedRange()
+{
+    QFETCH(const double, steps);
+    QFETCH(const bool, perChannel);
+    QFETCH(const QString, stored);
+    const auto x = normals(60, 5);
+    const Prepared model = twoLayers(Tensor::of<float>({ 2, 30 }, x), Tensor::of<float>({ 1, 2 }, { 1, 1 }));
+    WeightRow row = rowFor(model, "w1", 0);
+    row.params = { DType::Int8, {}, {}, perChannel ? std::optional<int64_t>(0) : std::nullopt, 0 };
+    double signal = 0, noise = 0;
+    for (size_t c = 0; c < 2; ++c) {
+        float most = 0;
+        for (size_t i = perChannel ? c * 30 : 0; i < (perChannel ? c * 30 + 30 : x.size()); ++i)
+            most = std::max(most, std::fabs(x[i]));
+        const double scale = double(most) / steps;
+        if (c == 0 || perChannel) {
+            row.params.scale.push_back(float(scale));
+            row.params.zeroPoint.push_back(0);
+        }
+        for (size_t i = c * 30; i < c * 30 + 30; ++i) {
+            signal += double(x[i]) * double(x[i]);
+            noise += std::pow(std::nearbyint(double(x[i]) / scale) * scale - double(x[i]), 2);
+        }
+    }
+    const auto lab = weightLab(FoldedConstants(model.plan), row);
+    QVERIFY(lab);
+    std::vector<const WeightTrial*> found;
+    for (const WeightTrial& trial : lab->trials)
+        if (storesLike(trial, row.params) && trial.reduced == lab->reduced)
+            found.push_back(&trial);
+    QCOMPARE(found.size(), size_t(1));
+    QCOMPARE(QString::fromStdString(weightTrialName(*found.front())), stored);
+    if (steps != 90)
+        QVERIFY(std::abs(*found.front()->sqnrDb - db(signal, noise)) < 0.01);
 }
 
 void WeightLabTests::channelsAndOutliers()

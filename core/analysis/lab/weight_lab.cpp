@@ -131,7 +131,7 @@ Result<std::vector<double>> operatorNoises(const Tensor& weight, const WeightTri
 /// Fills in what the trial asks for; false where the weight cannot be quantized so.
 bool tryOut(const Tried& of, WeightTrial& trial)
 {
-    const ScaleRules rules { trial.type, DType::Float32, trial.symmetric, false, std::nullopt, false };
+    const ScaleRules rules { trial.type, DType::Float32, trial.symmetric, trial.reduced, std::nullopt, false };
     const bool blocked = trial.blockSize > 0;
     if (blocked && of.forOperator()) {
         const auto noises = operatorNoises(of.weight, trial);
@@ -158,7 +158,25 @@ bool triesBlocks(const Tensor& weight, const QuantParams& stored)
     return stored.blockSize > 0 && stored.axis && *stored.axis >= 0 && *stored.axis < 2 && weight.rank() == 2;
 }
 
-std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, const WeightRow& row)
+/// The stored form with one bit less, if the scales are those that it would have; nothing where they are others.
+std::optional<WeightTrial> reducedForm(const Tensor& weight, const WeightRow& row)
+{
+    constexpr float kSame = 0.01f; // of a scale
+    const QuantParams& stored = row.params;
+    const bool plain = stored.blockSize == 0 && !stored.kept && isInteger(stored.dtype) && dtypeBits(stored.dtype) == 8;
+    if (!plain || stored.scale.empty() || (!stored.perTensor() && storedAxis(row) != row.channelAxis))
+        return std::nullopt;
+    WeightTrial trial { .type = stored.dtype, .perChannel = !stored.perTensor(), .reduced = true };
+    trial.symmetric = std::ranges::all_of(stored.zeroPoint, [](int32_t zero) { return zero == 0; });
+    const auto params = weightParams(weight, { trial.type, DType::Float32, trial.symmetric, true },
+        trial.perChannel ? std::optional(row.channelAxis) : std::nullopt);
+    const auto near = [](float a, float b) { return std::fabs(a - b) <= kSame * b; };
+    return params.ok() && std::ranges::equal(stored.scale, params->scale, near) ? std::optional(trial) : std::nullopt;
+}
+
+/// `reduced`: one with fewer bits, to be tried, too.
+std::vector<WeightTrial> allTrials(
+    const Tensor& weight, const ChannelMajor& x, const WeightRow& row, const std::optional<WeightTrial>& reduced)
 {
     const QuantParams& stored = row.params;
     const Tried of { weight, x, row.channelAxis, row, signalPowers(x) };
@@ -181,6 +199,8 @@ std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, 
             if (triesBlocks(weight, stored))
                 add({ .type = type, .symmetric = symmetric, .blockSize = stored.blockSize });
         }
+    if (reduced)
+        add(*reduced);
     return trials;
 }
 
@@ -245,14 +265,14 @@ std::vector<WeightChannel> channelsOfRow(const WeightRow& row, const ChannelMajo
     return channels;
 }
 
-EqualizedTrial equalizedTrial(const Tensor& weight, const WeightRow& row)
+EqualizedTrial equalizedTrial(const Tensor& weight, const WeightRow& row, const std::optional<WeightTrial>& reduced)
 {
     EqualizedTrial trial;
     const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), row.channelAxis));
     for (size_t c = 0; c < x.channels(); ++c)
         trial.channelAbsMax.push_back(largestMagnitude(x.channel(c)));
     trial.rangeRatio = largestOverMedian(trial.channelAbsMax);
-    trial.trials = allTrials(weight, x, row);
+    trial.trials = allTrials(weight, x, row, reduced);
     return trial;
 }
 
@@ -271,6 +291,7 @@ std::map<NodeId, Tensor> layerWeights(const GraphDraft& draft)
 std::string weightTrialName(const WeightTrial& trial)
 {
     return std::string(dtypeName(trial.type)) + (trial.symmetric ? " symmetric" : " asymmetric")
+        + (trial.reduced ? ", 7 bits (reduced range)" : "")
         + (trial.blockSize > 0     ? ", blocks of " + std::to_string(trial.blockSize)
                 : trial.perChannel ? ", per channel"
                                    : ", per tensor");
@@ -322,7 +343,9 @@ std::optional<WeightLab> weightLab(
     const Tensor weight = asFloat32(*constant);
     const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), row.channelAxis));
     WeightLab lab;
-    lab.trials = allTrials(weight, x, row);
+    const auto reduced = reducedForm(weight, row);
+    lab.reduced = reduced.has_value();
+    lab.trials = allTrials(weight, x, row, reduced);
     if (lab.trials.empty()) // not finite
         return std::nullopt;
     lab.channels = channelsOfRow(row, x);
@@ -335,7 +358,7 @@ std::optional<WeightLab> weightLab(
     lab.rangeRatio = largestOverMedian(std::move(absMax));
     if (preview)
         if (const auto found = preview->weights.find(row.floatNode); found != preview->weights.end())
-            lab.equalized = equalizedTrial(asFloat32(found->second), row);
+            lab.equalized = equalizedTrial(asFloat32(found->second), row, reduced);
     return lab;
 }
 

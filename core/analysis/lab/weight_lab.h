@@ -23,10 +23,12 @@ struct WeightTrial {
     std::vector<Number> channelSqnrDb;
     Number worstChannelDb; ///< lowest of them
     int64_t blockSize = 0; ///< elements along the stored axis that share a scale; 0: no blocks
+    bool reduced = false; ///< codes of one bit less (reduced range)
 };
 std::string weightTrialName(
     const WeightTrial& trial); ///< "int8 symmetric, per channel", "uint4 symmetric, blocks of 32"
-/// Whether codes with these parameters are what the trial is about, if with other scales.
+/// Whether codes with these parameters are what the trial is about, if with other scales; whether of all bits the
+/// weight tells (WeightLab::reduced).
 bool storesLike(const WeightTrial& trial, const QuantParams& stored);
 
 /// One output channel.
@@ -50,7 +52,9 @@ struct WeightLab {
     Number rangeRatio; ///< largest over median absolute maximum of the channels
     double outlierShare = 0; ///< elements beyond half the largest magnitude: without them one bit less would do
     double bulkRange = 0; ///< share of the largest magnitude that 99 % of the elements stay below
-    /// 8 and 4 bits, symmetric and not, per tensor and per channel; of a matrix that is stored in blocks in such, too.
+    bool reduced = false; ///< the stored scales are those of one bit less
+    /// 8 and 4 bits, symmetric and not, per tensor and per channel; of a matrix that is stored in blocks in such, too,
+    /// and of one that is stored with one bit less in that form.
     std::vector<WeightTrial> trials;
     std::optional<EqualizedTrial> equalized; ///< where equalization would change this weight
 };

@@ -15,10 +15,10 @@ OrderedJson trialsJson(const std::vector<WeightTrial>& trials)
 {
     OrderedJson list = OrderedJson::array();
     for (const WeightTrial& t : trials)
-        list.push_back(
-            { { "name", weightTrialName(t) }, { "dtype", std::string(dtypeName(t.type)) }, { "symmetric", t.symmetric },
-                { "per_channel", t.perChannel }, { "block_size", t.blockSize }, { "sqnr_db", jsonNumber(t.sqnrDb) },
-                { "exact", t.exact }, { "worst_channel_db", jsonNumber(t.worstChannelDb) } });
+        list.push_back({ { "name", weightTrialName(t) }, { "dtype", std::string(dtypeName(t.type)) },
+            { "symmetric", t.symmetric }, { "per_channel", t.perChannel }, { "block_size", t.blockSize },
+            { "reduced", t.reduced }, { "sqnr_db", jsonNumber(t.sqnrDb) }, { "exact", t.exact },
+            { "worst_channel_db", jsonNumber(t.worstChannelDb) } });
     return list;
 }
 

@@ -46,8 +46,8 @@ void WeightLabModel::setLab(const WeightLab* lab, const QuantParams& stored)
     for (size_t i = 0; lab && i < lab->trials.size(); ++i) {
         const WeightTrial& trial = lab->trials[i];
         const bool equalized = lab->equalized && i < lab->equalized->trials.size();
-        rows.push_back(
-            { trial, equalized ? std::optional(lab->equalized->trials[i]) : std::nullopt, storesLike(trial, stored) });
+        rows.push_back({ trial, equalized ? std::optional(lab->equalized->trials[i]) : std::nullopt,
+            trial.reduced == lab->reduced && storesLike(trial, stored) });
     }
     setRows(std::move(rows));
 }
