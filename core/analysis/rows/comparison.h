@@ -32,7 +32,7 @@ struct NetworkVerdict : ProofNotes {
     Number roundedConstants {};
     bool harmfulConstants = false; ///< they make much of the output's error, or hold nothing any more
     bool lostConstants = false; ///< some are zeros in place of the float model's
-    Number errorWithoutThem {}; ///< the output's, over what it is with them, in amplitude, on the proof's samples
+    Number errorWithoutThem {}; ///< the output's, over what it is with them, in amplitude, on all data
     bool restoredActivations = false; ///< activations that the quantized file lost are put back, which gains little
     bool lostAlone = false; ///< it is another network by these alone: put back, they make it the float model's
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
