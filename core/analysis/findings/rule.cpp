@@ -92,8 +92,9 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Compare the parameters and attributes of {} with the float model's." },
     { Rule::SensitiveOperator, "sensitive_operator", Severity::Warning, "{} makes the noise grow",
         "Softmax, normalization, Sigmoid, logarithms and attention masks turn small errors of their inputs "
-        "into large ones. Left in float they cost little time. Products whose sums cancel the signal and keep "
-        "its noise do so, too. Codes of less than 8 bits may be too few for the values of any operator.",
+        "into large ones. Left in float they cost little time. Products and sums that cancel the signal and "
+        "keep its noise do so, too, and Sin and Cos, which repeat. Codes of less than 8 bits may be too few for "
+        "the values of any operator.",
         "Leave {} in float." },
     { Rule::SaturatingAccumulation, "saturating_accumulation", Severity::Note,
         "Sums of {} saturate on CPUs without VNNI",

@@ -5,20 +5,18 @@
 #include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 
-#include "core/qdq/qlinear_signature.h"
-#include "core/quant/model/opsets.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
 
-/// Operators and tensors that 8 bits do not suit, and forms that runtimes do not like.
+/// Operators and tensors that 8 bits do not suit.
 namespace qs {
 
 namespace {
@@ -241,20 +239,39 @@ bool sumsProducts(const std::string& type)
     return type == "Conv" || type == "ConvTranspose" || type == "MatMul" || type == "Gemm";
 }
 
-/// From what makes the input of a product back to the next product, that one not included.
-std::vector<NodeId> makersOfInput(const Graph& graph, NodeId product)
+/// Sums and differences of elements.
+bool addsElements(const std::string& type)
+{
+    static constexpr std::array<std::string_view, 6> types { "Add", "Sub", "Sum", "Mean", "ReduceSum", "ReduceMean" };
+    return std::ranges::find(types, type) != types.end();
+}
+
+/// After what of its argument this function has the same values again; 0: it has no period.
+double periodOf(const std::string& type)
+{
+    constexpr double kPi = std::numbers::pi;
+    return type == "Sin" || type == "Cos" ? 2 * kPi : type == "Tan" ? kPi : 0;
+}
+
+/// From what makes the input of a product back to the next product, that one not included; from what makes the inputs
+/// of another operator back to the next product, with that one.
+std::vector<NodeId> makersOfInput(const Graph& graph, NodeId of)
 {
     std::vector<NodeId> chain;
+    const bool product = sumsProducts(graph.node(of).opType);
     const auto add = [&](ValueId value) {
         const NodeId maker = value.valid() ? graph.value(value).producer : NodeId();
-        if (maker.valid() && !sumsProducts(graph.node(maker).opType) && chain.size() < kLongestChain
+        if (maker.valid() && !(product && sumsProducts(graph.node(maker).opType)) && chain.size() < kLongestChain
             && std::ranges::find(chain, maker) == chain.end())
             chain.push_back(maker);
     };
-    add(graph.node(product).inputs.empty() ? ValueId() : graph.node(product).inputs[0]);
+    const auto& inputs = graph.node(of).inputs;
+    for (size_t i = 0; i < (product ? std::min<size_t>(inputs.size(), 1) : inputs.size()); ++i)
+        add(inputs[i]);
     for (size_t i = 0; i < chain.size(); ++i)
-        for (const ValueId in : graph.node(chain[i]).inputs)
-            add(in);
+        if (!sumsProducts(graph.node(chain[i]).opType))
+            for (const ValueId in : graph.node(chain[i]).inputs)
+                add(in);
     return chain;
 }
 
@@ -274,13 +291,32 @@ bool areQuantized(const Comparison& c, const std::vector<NodeId>& nodes)
     });
 }
 
-/// The noise grows in a product that is linear: not because it is steep, but because its sums cancel the signal.
-bool cancels(const ActivationRow& row)
+/// The noise grows where the input stands well: not because a function is steep, but because sums cancel the signal, or
+/// the function repeats within what its argument is off by.
+bool growsFromInput(const ActivationRow& row)
 {
-    if (!amplifies(row) || !sumsProducts(row.opType) || *row.accumulated.sqnrDb + *row.increaseDb < kCoarseDb)
+    if (!amplifies(row) || !(sumsProducts(row.opType) || addsElements(row.opType) || periodOf(row.opType) > 0)
+        || *row.accumulated.sqnrDb + *row.increaseDb < kCoarseDb)
         return false;
     const double rmse = row.accumulated.rmse.value_or(0);
     return row.noise.inherited.value_or(0) >= kMostOfNoise * rmse * rmse; // neither its quantizer's nor its weights'
+}
+
+/// Why it does.
+std::string whyItGrows(const ActivationRow& row, const ActivationRow* input)
+{
+    const double period = periodOf(row.opType);
+    if (period == 0)
+        return "these sums cancel most of what their input holds, such as a mean that all values share, and not its "
+               "noise";
+    std::string argument = "it";
+    if (input && input->accumulated.rmse)
+        argument = fmt::format("its argument{} is off by {:.2g} (root mean square), and {}",
+            input->quantizer && input->params.perTensor() && isInteger(input->params.dtype)
+                ? fmt::format(", in steps of {:.3g},", input->params.scale[0])
+                : std::string(),
+            *input->accumulated.rmse, row.opType);
+    return fmt::format("{} repeats after {:.3g}", argument, period);
 }
 
 const ActivationRow* inputRow(const Graph& graph, const Comparison& c, NodeId product)
@@ -288,6 +324,29 @@ const ActivationRow* inputRow(const Graph& graph, const Comparison& c, NodeId pr
     const auto& inputs = graph.node(product).inputs;
     const auto row = inputs.empty() ? std::nullopt : RowOfValue(c.activations).find(inputs[0], product);
     return row ? &c.activations[*row] : nullptr;
+}
+
+/// Some quantizer stands at what the node reads or makes.
+bool isQuantizedMaker(const ComparePair& pair, const Comparison& c, NodeId maker)
+{
+    return std::ranges::any_of(
+        c.activations, [&](const ActivationRow& row) { return row.floatNode == maker && isQuantizedNode(pair, row); });
+}
+
+/// What makes its input, as far as that has quantizers; nothing where all is in float, as far as the products before.
+std::optional<std::vector<NodeId>> makersToLeave(
+    const ComparePair& pair, const Comparison& c, const ActivationRow& row, bool ownInput)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    std::vector<NodeId> makers = ownInput ? std::vector<NodeId> {} : makersOfInput(graph, row.floatNode);
+    if (!areQuantized(c, makers)) {
+        makers.clear();
+        if (!readsQuantized(pair, row))
+            return std::nullopt;
+    }
+    if (!sumsProducts(row.opType))
+        std::erase_if(makers, [&](NodeId maker) { return !isQuantizedMaker(pair, c, maker); });
+    return makers;
 }
 
 /// The product itself, with the one that makes its input: else that has its quantizer still.
@@ -321,9 +380,10 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
     if (!isAnythingQuantized(pair)) // no quantizer makes it, and nothing could be left in float
         return;
     std::unordered_set<std::string> told;
+    std::set<ValueId> arguments; // of functions that repeat
+    bool wrong = false; // something else: sums may hold noise of that
     for (const Finding& f : found) {
-        if (f.severity == Severity::Error) // or wrong codes
-            return;
+        wrong = wrong || f.severity == Severity::Error;
         told.insert(f.node);
         if (f.cause == kMovedScale && f.activation) // what its readers make of it follows
             for (const Use& use : pair.floatPlan->graph().value(c.activations[*f.activation].floatValue).uses)
@@ -331,261 +391,34 @@ void findCancellations(const ComparePair& pair, const Comparison& c, std::vector
     }
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (!cancels(row) || told.contains(row.node))
+        const bool repeats = periodOf(row.opType) > 0;
+        if (!growsFromInput(row) || told.contains(row.node) || (wrong && !repeats))
             continue;
         const Graph& graph = pair.floatPlan->graph();
         const ActivationRow* input = inputRow(graph, c, row.floatNode);
-        if (input && hasOutlierChannel(c, found, *input))
+        if (input && !repeats && hasOutlierChannel(c, found, *input))
             continue;
         const bool ownInput = input && input->dynamic; // quantized for the product alone
-        std::vector<NodeId> makers = ownInput ? std::vector<NodeId> {} : makersOfInput(graph, row.floatNode);
-        if (!areQuantized(c, makers)) {
-            makers.clear();
-            if (!readsQuantized(pair, row)) // all in float, as far as the products before
-                continue;
-        }
-        Finding f = growthFinding(c, i,
-            "these sums cancel most of what their input holds, such as a mean that all values share, and not its "
-            "noise");
-        f.cause = "sums that cancel";
-        for (const NodeId maker : makers) {
+        const auto makers = makersToLeave(pair, c, row, ownInput);
+        if (!makers || (repeats && !arguments.insert(graph.node(row.floatNode).inputs[0]).second)) // Sin and Cos of one
+            continue;
+        Finding f = growthFinding(c, i, whyItGrows(row, input));
+        f.cause = repeats ? "repeats" : "sums that cancel";
+        for (const NodeId maker : *makers) {
             Remedy change { RemedyKind::ExcludeNode, graph.node(maker).name, {}, 0, 0, 0 };
             if (f.change.kind == RemedyKind::None)
                 f.change = std::move(change);
             else
                 f.together.push_back(std::move(change));
         }
+        if (f.change.kind != RemedyKind::None && !sumsProducts(row.opType)) // its own inputs have none, either
+            f.together.push_back({ RemedyKind::ExcludeNode, row.node, {}, 0, 0, 0 });
         if (f.change.kind == RemedyKind::None)
             leaveInFloat(graph, row, ownInput, f);
         else
             f.remedy = fmt::format("Leave what makes its input in float, from {} on backwards.", f.change.node);
         found.push_back(std::move(f));
     }
-}
-
-namespace {
-
-/// Places of one kind, told of once.
-struct FormNotes {
-    std::vector<std::string> nodes;
-    void add(const Node& node) { nodes.push_back(node.name.empty() ? "a " + node.opType : node.name); }
-    /// `summary`: {} = the number of places.
-    std::optional<Finding> finding(Rule rule, std::string_view summary, RemedyKind change) const
-    {
-        if (nodes.empty())
-            return std::nullopt;
-        Finding f = makeFinding(rule);
-        f.node = nodes.front();
-        f.summary = fmt::format(fmt::runtime(summary), nodes.size());
-        f.evidence.push_back(evidence("nodes", double(nodes.size())));
-        f.change.kind = change;
-        return f;
-    }
-};
-
-/// What a chain of casts begins with.
-ValueId beforeCasts(const Graph& graph, ValueId value)
-{
-    while (graph.value(value).producer.valid()) {
-        const Node& node = graph.node(graph.value(value).producer);
-        if (node.opType != "Cast" || !node.hasInput(0))
-            break;
-        value = node.inputs[0];
-    }
-    return value;
-}
-
-/// A Clip or Cast between codes. Casts that lead back to the type that was there are none: ONNX Runtime removes them
-/// (its CastElimination and CastChainElimination) before it looks for units.
-bool isIntegerCopy(const Plan& plan, const Node& node)
-{
-    if ((node.opType != "Cast" && node.opType != "Clip") || !node.hasInput(0) || !node.hasOutput(0))
-        return false;
-    const DType type = plan.facts().of(node.outputs[0]).dtype;
-    if (!isInteger(type) || dtypeBits(type) != 8)
-        return false;
-    return node.opType == "Clip" || plan.facts().of(beforeCasts(plan.graph(), node.inputs[0])).dtype != type;
-}
-
-/// What stands between the codes of pairs, and what may be done about it.
-struct CodeCopies {
-    FormNotes all;
-    bool casts = false, clips = false;
-    bool narrow = false; ///< some Clip leaves fewer codes than the type has
-
-    void add(const ComparePair& pair, const Node& node)
-    {
-        all.add(node);
-        casts = casts || node.is("Cast");
-        clips = clips || node.is("Clip");
-        const auto q = pair.quantView->ofQuantized(node.outputs[0]);
-        narrow = narrow || (node.is("Clip") && q && pair.quantView->quantizers()[*q].params.kept);
-    }
-
-    std::optional<Finding> finding() const
-    {
-        auto f = all.finding(Rule::RuntimeRejects,
-            "{} Cast or Clip nodes stand on 8-bit codes: each is a pass over the data, and runtimes that look for "
-            "QuantizeLinear right before its DequantizeLinear join nothing there.",
-            RemedyKind::Requantize);
-        if (!f)
-            return f;
-        f->severity = Severity::Note;
-        f->title = fmt::format("{} stand between quantizing and dequantizing",
-            casts && clips ? "Casts and Clips"
-                : casts    ? "Casts"
-                           : "Clips");
-        f->remedy = "Remove them: codes are of that type already, or clip before quantizing.";
-        if (narrow) // without it there are more codes
-            f->remedy
-                = "Keep a Clip that leaves fewer codes where so few bits are meant; else give the quantizer a scale "
-                  "whose own range ends there, and take it out.";
-        return f;
-    }
-};
-
-/// Scales of shape [1] where operators on codes want scalars.
-bool hasListedScale(const Plan& plan, const Node& node)
-{
-    if (node.opType != "QLinearAdd" && node.opType != "QLinearMul")
-        return false;
-    return std::ranges::any_of(node.inputs, [&](ValueId in) {
-        const Tensor* t = in.valid() ? plan.constant(in) : nullptr;
-        return t && t->rank() == 1 && t->count() == 1;
-    });
-}
-
-bool readsHalves(const Plan& plan, const Node& node)
-{
-    return std::ranges::any_of(node.inputs, [&](ValueId in) {
-        const Tensor* t = in.valid() ? plan.constant(in) : nullptr;
-        return t && t->dtype() == DType::Float16;
-    });
-}
-
-constexpr int64_t kOpsetOfOtherScales = 23; ///< from which a scale need not have the type of what it quantizes
-
-bool hasScaleOfOtherType(const Plan& plan, const Node& node)
-{
-    if (!isQuantizeLinear(node) || !node.hasInput(0) || !node.hasInput(1))
-        return false;
-    const DType values = plan.facts().of(node.inputs[0]).dtype, scale = plan.facts().of(node.inputs[1]).dtype;
-    return isFloat(values) && isFloat(scale) && values != scale;
-}
-
-bool isPairBefore(const Node& node, int64_t opset)
-{
-    return (isQuantizeLinear(node) || isDequantizeLinear(node)) && node.domain.empty() && node.opset > 0
-        && node.opset < opset;
-}
-
-/// Forms with which ONNX Runtime does not load a file (the same as loadWarnings() tells of).
-class RefusedForms {
-public:
-    void add(const Plan& plan, const Node& node)
-    {
-        if (isPairBefore(node, kOpsetOfAxes) && node.attributes.has("axis"))
-            m_axes.add(node);
-        if (isPairBefore(node, kOpsetOfHalfScales) && readsHalves(plan, node))
-            m_halves.add(node);
-        else if (isPairBefore(node, kOpsetOfOtherScales) && hasScaleOfOtherType(plan, node))
-            m_types.add(node);
-        if (node.opType.starts_with("QLinear") && readsHalves(plan, node))
-            m_codes.add(node);
-        m_opset = node.domain.empty() && node.opset > 0 ? node.opset : m_opset;
-    }
-
-    void tell(std::vector<Finding>& found) const
-    {
-        const std::string raise = "Export the float model with a newer opset, or quantize it with the recipe "
-                                  "quantscope, which raises it.";
-        tell(m_halves, "ONNX Runtime does not load this file: float16 scales",
-            needed("a float16 scale", kOpsetOfHalfScales), raise, found);
-        tell(m_axes, "ONNX Runtime does not load this file: scales along an axis",
-            needed("a scale for each channel", kOpsetOfAxes), raise, found);
-        tell(m_types, "ONNX Runtime does not load this file: scales of another type",
-            fmt::format("{{}} quantizers have a scale of another type than the values that they quantize, which needs "
-                        "opset {}; the model has opset {}.",
-                kOpsetOfOtherScales, m_opset),
-            "Store these scales in the type of the values.", found);
-        tell(m_codes, "ONNX Runtime does not load this file: float16 scales",
-            "{} operators on codes have float16 scales, which they do not take.", "Use the Q/DQ form.", found);
-    }
-
-private:
-    std::string needed(const char* what, int64_t opset) const
-    {
-        return fmt::format("{{}} quantizers or dequantizers have {}, which needs opset {}; the model has opset {}.",
-            what, opset, m_opset);
-    }
-    static void tell(const FormNotes& notes, const char* title, const std::string& summary, const std::string& remedy,
-        std::vector<Finding>& found)
-    {
-        auto f = notes.finding(Rule::RuntimeRejects, summary, RemedyKind::None);
-        if (!f)
-            return;
-        f->title = title;
-        f->remedy = remedy;
-        found.push_back(std::move(*f));
-    }
-
-    FormNotes m_axes, m_halves, m_types, m_codes;
-    int64_t m_opset = 0;
-};
-
-bool hasSignedCodes(const ComparePair& pair, const Node& node)
-{
-    if (node.opType.rfind("QLinearConv", 0) != 0 && node.opType != "QLinearMatMul")
-        return false;
-    const auto q = node.inputs.empty() ? std::nullopt : pair.quantView->ofQuantized(node.inputs[0]);
-    return q && pair.quantView->quantizers()[*q].params.dtype == DType::Int8;
-}
-
-/// Dequantized only to be quantized again.
-bool isPingPong(const Graph& graph, const Node& node)
-{
-    if (!isDequantizeLinear(node) || !node.hasOutput(0))
-        return false;
-    const auto& uses = graph.value(node.outputs[0]).uses;
-    return !uses.empty() && !graph.isOutput(node.outputs[0])
-        && std::ranges::all_of(uses, [&](const auto& use) { return isQuantizeLinear(graph.node(use.node)); });
-}
-
-} // namespace
-
-void findForms(const ComparePair& pair, std::vector<Finding>& found)
-{
-    const Plan& plan = *pair.quantPlan;
-    FormNotes lists, codes, pingPong;
-    CodeCopies copies;
-    RefusedForms refused;
-    for (const Node& node : plan.graph().nodes()) {
-        refused.add(plan, node);
-        const bool folded = node.hasOutput(0) && plan.constant(node.outputs[0]);
-        if (folded)
-            continue;
-        if (isIntegerCopy(plan, node))
-            copies.add(pair, node);
-        if (hasListedScale(plan, node))
-            lists.add(node);
-        if (hasSignedCodes(pair, node))
-            codes.add(node);
-        if (isPingPong(plan.graph(), node))
-            pingPong.add(node);
-    }
-    refused.tell(found);
-    auto listed = lists.finding(Rule::RuntimeRejects,
-        "{} operators have scales or zero points of shape [1]; at its default level ONNX Runtime wants scalars.",
-        RemedyKind::Requantize);
-    auto copied = copies.finding();
-    auto slow = codes.finding(Rule::SlowForm,
-        "{} operators read int8 activations; ONNX Runtime runs them slower than float on x86.",
-        RemedyKind::UnsignedActivations);
-    auto again = pingPong.finding(Rule::RequantizationPingPong,
-        "{} dequantized values are read by quantizers alone: cost and noise without a use.", RemedyKind::Requantize);
-    for (auto* finding : { &listed, &copied, &slow, &again })
-        if (*finding)
-            found.push_back(std::move(**finding));
 }
 
 } // namespace qs

@@ -74,6 +74,38 @@ Prepared largeChannel(bool quantized)
     return m.node("MatMul", { quantized ? "a_read" : "a", "w" }, { "y" }).output("y").finish();
 }
 
+/// x -> + mean -> a, x / 2 -> + mean -> b; a - b, or a + b -> y.
+Prepared sumOfTwo(bool quantized, const std::string& type)
+{
+    SmallModel m(quantized ? "q" : "f");
+    m.input("x", { kRows, 2 }).constant("mean", Tensor::scalar(kMean)).constant("half", Tensor::scalar(0.5f));
+    m.node("Add", { "x", "mean" }, { "a" }).node("Mul", { "x", "half" }, { "h" }).node("Add", { "h", "mean" }, { "b" });
+    if (quantized)
+        m.qdq<uint8_t>("a", "a_dq", kStep, 0).qdq<uint8_t>("b", "b_dq", kStep, 0);
+    return m.node(type, { quantized ? "a_dq" : "a", quantized ? "b_dq" : "b" }, { "y" }).output("y").finish();
+}
+
+/// x -> Mul -> a, which reaches up to `largest` and has 8 bits -> a function -> Neg -> y
+Prepared functionOf(bool quantized, const std::string& type, float largest)
+{
+    SmallModel m(quantized ? "q" : "f");
+    m.input("x", { kRows, 2 }).constant("frequency", Tensor::scalar(largest / 4));
+    m.node("Mul", { "x", "frequency" }, { "a" });
+    if (quantized)
+        m.qdq<uint8_t>("a", "a_dq", 2 * largest / 255, 128);
+    m.node(type, { quantized ? "a_dq" : "a" }, { "f" });
+    if (type == "Sin") // both of one argument, as encodings of positions have it
+        m.node("Cos", { quantized ? "a_dq" : "a" }, { "g" }).node("Sum", { "f", "g" }, { "e" });
+    return m.node("Neg", { type == "Sin" ? "e" : "f" }, { "y" }).output("y").finish();
+}
+
+Comparison proved(const Prepared& f, const Prepared& q)
+{
+    CompareOptions options;
+    options.prove = true;
+    return compared(f, q, FixedData({ Tensor::of<float>({ kRows, 2 }, normals(int(2 * kRows), 9)) }), options);
+}
+
 Comparison compared(bool cancels, bool product = false)
 {
     std::vector<float> values = normals(int(2 * kRows), 9);
@@ -113,6 +145,61 @@ private slots:
         QCOMPARE(found->together.size(), size_t(product));
         if (product)
             QCOMPARE(found->together[0].node, std::string("n_y"));
+    }
+
+    void namesSums_data()
+    {
+        QTest::addColumn<std::string>("type");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("a difference") << std::string("Sub") << true;
+        QTest::newRow("a sum that stays") << std::string("Add") << false;
+    }
+    void namesSums()
+    {
+        QFETCH(std::string, type);
+        QFETCH(bool, told);
+        const Comparison c = proved(sumOfTwo(false, type), sumOfTwo(true, type));
+        const Finding* found = findingOf(c, Rule::SensitiveOperator);
+        QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QCOMPARE(found->tensor, std::string("y"));
+        QCOMPARE(found->change.node, std::string("n_a"));
+        std::vector<std::string> together;
+        for (const Remedy& r : found->together)
+            together.push_back(r.node);
+        QCOMPARE(together, (std::vector<std::string> { "n_b", "n_h", "n_y" }));
+    }
+
+    void namesFunctionsThatRepeat_data()
+    {
+        QTest::addColumn<std::string>("type");
+        QTest::addColumn<float>("largest");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("Sin and Cos, steps of 4") << std::string("Sin") << 510.f << true;
+        QTest::newRow("Cos, steps of 4") << std::string("Cos") << 510.f << true;
+        QTest::newRow("Sin and Cos, steps of 0.02") << std::string("Sin") << 3.f << false;
+        QTest::newRow("a function that does not repeat") << std::string("Abs") << 510.f << false;
+    }
+    /// The argument stands above 40 dB, and its steps are much of a period.
+    void namesFunctionsThatRepeat()
+    {
+        QFETCH(std::string, type);
+        QFETCH(float, largest);
+        QFETCH(bool, told);
+        const Comparison c = proved(functionOf(false, type, largest), functionOf(true, type, largest));
+        QVERIFY2(c.network && c.network->same(), c.network ? c.network->reason.c_str() : "");
+        const auto count = std::ranges::count(c.findings, Rule::SensitiveOperator, &Finding::rule);
+        QVERIFY2(count == int(told), qPrintable(rulesOf(c)));
+        if (!told)
+            return;
+        const Finding* found = findingOf(c, Rule::SensitiveOperator);
+        QCOMPARE(found->tensor, std::string("f"));
+        QCOMPARE(found->places.size(), size_t(0)); // once for all that read the argument
+        QCOMPARE(found->change.kind, RemedyKind::ExcludeNode);
+        QCOMPARE(found->change.node, std::string("n_a"));
+        QVERIFY2(found->summary.find("steps of 4") != std::string::npos, found->summary.c_str());
+        QVERIFY2(found->summary.find("repeats after 6.28") != std::string::npos, found->summary.c_str());
     }
 
     /// Nothing cancels: the large channel takes the steps of the others.
