@@ -150,6 +150,64 @@ private slots:
         QVERIFY2((findingOf(c, Rule::RuntimeRejects) != nullptr) == told, qPrintable(rulesOf(c)));
     }
 
+    void listedScales_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<QString>("listed"); ///< the constant of shape [1]
+        QTest::addColumn<bool>("told");
+        for (const char* type : { "QLinearMul", "QLinearAdd", "QLinearAveragePool", "QLinearSigmoid", "QLinearConcat" })
+            for (const char* listed : { "", "s", "z", "w" })
+                if (*listed != 'w' || QString(type) == "QLinearMul" || QString(type) == "QLinearAdd")
+                    QTest::addRow("%s, %s", type, *listed ? listed : "nothing")
+                        << QString(type) << QString(listed)
+                        << ((*listed == 's' || *listed == 'z') && QString(type) != "QLinearSigmoid"
+                               && QString(type) != "QLinearConcat");
+    }
+    /// ONNX Runtime wants scalars of some operators on codes, as scales and zero points, not as the codes themselves.
+    void listedScales()
+    {
+        QFETCH(QString, type);
+        QFETCH(QString, listed);
+        QFETCH(bool, told);
+        const std::string name = type.toStdString();
+        const auto shape = [&](const char* constant) { return listed == constant ? Shape { 1 } : Shape {}; };
+        const auto model = [&](bool codes) {
+            SmallModel m(codes ? "q" : "f");
+            m.input("x", { 1, 1, 4, 4 });
+            if (codes)
+                m.constant("s", Tensor::of<float>(shape("s"), { 0.03f }))
+                    .constant("z", Tensor::of<uint8_t>(shape("z"), { 128 }))
+                    .constant("w", Tensor::of<uint8_t>(shape("w"), { 161 }))
+                    .constant("s0", Tensor::scalar(0.03f))
+                    .constant("z0", Tensor::scalar<uint8_t>(128))
+                    .node("QuantizeLinear", { "x", "s0", "z0" }, { "x_quantized" });
+            else
+                m.constant("w", Tensor::of<float>(Shape {}, { 0.99f }));
+            const bool two = name == "QLinearMul" || name == "QLinearAdd";
+            const std::string op = codes ? name : name.substr(7), made = codes ? "r_quantized" : "r";
+            const std::string domain = codes ? "com.microsoft" : "";
+            SmallModel::Names inputs { codes ? "x_quantized" : "x" };
+            if (codes)
+                inputs = name == "QLinearConcat" ? SmallModel::Names { "s", "z", "x_quantized", "s0", "z0" }
+                    : two ? SmallModel::Names { "x_quantized", "s0", "z0", "w", "s0", "z0", "s", "z" }
+                          : SmallModel::Names { "x_quantized", "s", "z", "s0", "z0" };
+            else if (two)
+                inputs.push_back("w");
+            std::vector<SmallModel::Attribute> attributes;
+            if (name == "QLinearAveragePool")
+                attributes.emplace_back("kernel_shape", std::vector<int64_t> { 2, 2 });
+            if (name == "QLinearConcat")
+                attributes.emplace_back("axis", int64_t(1));
+            m.node(op, inputs, { made }, attributes, domain);
+            if (codes)
+                m.node("DequantizeLinear", { made, "s0", "z0" }, { "r" });
+            return m.node("Neg", { "r" }, { "y" }).output("y").finish();
+        };
+        const FixedData data({ Tensor::of<float>({ 1, 1, 4, 4 }, normals(16, 3)) });
+        const Comparison c = compared(model(false), model(true), data);
+        QVERIFY2((findingOf(c, Rule::RuntimeRejects) != nullptr) == told, qPrintable(rulesOf(c)));
+    }
+
     void refusedFiles_data()
     {
         QTest::addColumn<int>("opset");

@@ -7,6 +7,7 @@
 #include "core/quant/model/opsets.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
@@ -244,15 +245,22 @@ struct CodeCopies {
     }
 };
 
-/// Scales of shape [1] where operators on codes want scalars.
+/// Scales or zero points of shape [1] where ONNX Runtime's inference of types wants scalars; other operators on codes
+/// take both.
 bool hasListedScale(const Plan& plan, const Node& node)
 {
-    if (node.opType != "QLinearAdd" && node.opType != "QLinearMul")
+    const auto signature = qlinearSignature(node);
+    if (!signature
+        || (node.opType != "QLinearAdd" && node.opType != "QLinearMul" && node.opType != "QLinearAveragePool"))
         return false;
-    return std::ranges::any_of(node.inputs, [&](ValueId in) {
-        const Tensor* t = in.valid() ? plan.constant(in) : nullptr;
-        return t && t->rank() == 1 && t->count() == 1;
-    });
+    const auto listed = [&](const CodeOperand& operand) {
+        return std::ranges::any_of(std::array { operand.scale, operand.zeroPoint }, [&](int slot) {
+            const Tensor* t
+                = slot >= 0 && node.hasInput(size_t(slot)) ? plan.constant(node.inputs[size_t(slot)]) : nullptr;
+            return t && t->rank() == 1 && t->count() == 1;
+        });
+    };
+    return std::ranges::any_of(signature->inputs, listed) || listed(signature->output);
 }
 
 bool readsHalves(const Plan& plan, const Node& node)
@@ -375,7 +383,8 @@ void findForms(const ComparePair& pair, std::vector<Finding>& found)
     }
     refused.tell(found);
     auto listed = lists.finding(Rule::RuntimeRejects,
-        "{} operators have scales or zero points of shape [1]; at its default level ONNX Runtime wants scalars.",
+        "{} operators (QLinearAdd, QLinearMul or QLinearAveragePool) have scales or zero points of shape [1]; ONNX "
+        "Runtime does not load them, it wants scalars.",
         RemedyKind::Requantize);
     auto copied = copies.finding();
     auto slow = codes.finding(Rule::SlowForm,
