@@ -227,10 +227,13 @@ bool BypassBuilder::bypassActivation(uint32_t index)
     const NodeId reader = q.dequantized.valid() ? m_plan.graph().value(q.dequantized).producer : NodeId();
     if (reader.valid() && m_plan.graph().node(reader).is(kDequantizeCache, kOwnDomain))
         return become(nameOf(q.dequantized), nameOf(q.codes), PairActivation {}); // bypassCache makes floats of them
-    if (q.dynamic) // whoever reads the codes reads the real value
-        return q.real.valid() && std::ranges::all_of(q.dequantize, [&](NodeId id) {
-            return become(nameOf(m_plan.graph().node(id).outputs[0]), nameOf(q.real), PairActivation {});
+    if (q.dynamic) { // whoever reads the codes reads the real value, or what has moved its elements
+        const bool moved = q.quantize.valid() && keepsParams(m_plan.graph().node(q.quantize));
+        const std::string source = q.real.valid() ? nameOf(q.real) : moved ? nameOf(q.codes) : std::string();
+        return !source.empty() && std::ranges::all_of(q.dequantize, [&](NodeId id) {
+            return become(nameOf(m_plan.graph().node(id).outputs[0]), source, PairActivation {});
         });
+    }
     const bool quantized = q.real.valid() && q.quantize.valid() && isQuantizeLinear(m_plan.graph().node(q.quantize));
     if (!quantized && !q.codes.valid())
         return false;
@@ -392,9 +395,13 @@ bool BypassBuilder::bypassTable(ValueId codes, const QuantParams& params, DType 
             partner = twinConstant(*m_pair.floatPlan, nameOf(table), *stored, params);
             fits = partner != nullptr;
         }
+        const std::vector<float> own = dequantized(*stored, params);
+        const auto weight = m_pair.quantView->ofQuantized(table);
+        if (fits && (!weight || weightsOf(*weight).empty())) // nothing else compares it
+            fits = relativeDistance(toFloats(*partner), own) <= kAlike;
         if (!fits)
             m_own.push_back(nameOf(table));
-        Tensor reals = fits ? *partner : Tensor::of<float>(stored->shape(), dequantized(*stored, params));
+        Tensor reals = fits ? *partner : Tensor::of<float>(stored->shape(), own);
         if (m_disturbsOwn && !fits)
             reals = withinStep(reals, params.scale);
         m_draft.setConstant(name, convertedTo(reals, type));

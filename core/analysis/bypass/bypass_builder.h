@@ -87,7 +87,7 @@ private:
     std::optional<std::string> expertsFor(const Node& node, size_t slot, size_t own);
     bool bypassCache(size_t at, const Node& node); ///< attention that keeps codes
     bool bypassAttention(size_t at, const Node& node);
-    bool bypassTableReader(size_t at, const Node& node); ///< Gather, Slice ... of a stored table
+    bool bypassMovedCodes(size_t at, const Node& node); ///< Gather, Transpose ... of codes
     bool bypassEmbedding(size_t at, const Node& node);
     /// What an operator reads in place of the codes in this slot.
     std::optional<std::string> floatInput(const Node& node, int slot);

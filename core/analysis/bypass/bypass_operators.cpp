@@ -43,8 +43,8 @@ bool BypassBuilder::bypassOperator(size_t at, const Node& node)
         return bypassEmbedding(at, node);
     if (node.is("Pad"))
         return bypassPad(at, node);
-    if (movesElements(node))
-        return bypassTableReader(at, node);
+    if (keepsParams(node))
+        return bypassMovedCodes(at, node);
     return qlinearSignature(node) ? bypassQLinear(at, node) : true;
 }
 
@@ -59,7 +59,7 @@ std::optional<std::string> BypassBuilder::floatInput(const Node& node, int slot)
     const Quantizer& q = quantizer(*index);
     if (q.role != QuantRole::Activation)
         return constantFor(*index);
-    return q.dynamic ? nameOf(q.real) : nameOf(codes);
+    return q.dynamic && q.real.valid() ? nameOf(q.real) : nameOf(codes);
 }
 
 std::optional<std::string> BypassBuilder::tableInput(const Node& node, const CodeOperand& operand)
@@ -247,10 +247,13 @@ bool BypassBuilder::bypassAttention(size_t at, const Node& node)
     return true;
 }
 
-/// A table of codes whose elements are moved before they are dequantized.
-bool BypassBuilder::bypassTableReader(size_t at, const Node& node)
+/// Codes that are moved before they are dequantized: of a table, or those whose scale is found while the model runs.
+bool BypassBuilder::bypassMovedCodes(size_t at, const Node& node)
 {
     const auto index = node.hasInput(0) ? m_pair.quantView->ofQuantized(node.inputs[0]) : std::nullopt;
+    if (index && quantizer(*index).role == QuantRole::Activation && quantizer(*index).dynamic
+        && quantizer(*index).real.valid())
+        m_draft.nodes[at].inputs[0] = nameOf(quantizer(*index).real);
     if (!index || quantizer(*index).role != QuantRole::Weight || !quantizer(*index).dequantize.empty())
         return true;
     const auto table = constantFor(*index);

@@ -167,6 +167,50 @@ Prepared movedRows(const std::vector<std::string>& moves, const std::string& rea
     return m.node("Neg", { "sum" }, { "y" }).output("y").finish();
 }
 
+constexpr int64_t kTurned = 24; ///< rows and columns: scales that are found anew are fine enough
+
+/// x -> Neg -> a, moved by these operators one behind the other -> MatMul, or another operator -> y. In the other file
+/// a's codes are moved, whose scale is found while it runs, and `reader` reads them with that.
+Prepared movedWhileRunning(const std::vector<std::string>& moves, const std::string& reader, const std::string& behind)
+{
+    const bool coded = !reader.empty();
+    SmallModel m(coded ? "q" : "f");
+    m.input("x", { kTurned, kTurned }).node("Neg", { "x" }, { "a" });
+    if (coded)
+        m.node("DynamicQuantizeLinear", { "a" }, { "a_quantized", "s", "z" });
+    m.constant("from", Tensor::of<int64_t>({ 1 }, { 1 }))
+        .constant("to", Tensor::of<int64_t>({ 1 }, { kTurned }))
+        .constant("sizes", Tensor::of<int64_t>({ 2 }, { -1, kTurned }));
+    const std::string tail = coded ? "_quantized" : "";
+    std::string at = "a" + tail;
+    for (const std::string& move : moves) {
+        const std::string next = move + tail;
+        if (move == "Transpose")
+            m.node(move, { at }, { next }, { { "perm", std::vector<int64_t> { 1, 0 } } });
+        else if (move == "Slice")
+            m.node(move, { at, "from", "to" }, { next });
+        else
+            m.node(move, { at, "sizes" }, { next });
+        at = next;
+    }
+    const std::vector<float> w = normals(kTurned * kTurned, 5);
+    const std::vector<float> step { 6.f / 255 };
+    if (reader == "MatMulInteger") {
+        m.constant("w_quantized", Tensor::of<int8_t>({ kTurned, kTurned }, symmetricCodes(w, step)))
+            .constant("w_scale", Tensor::scalar(step[0]))
+            .node("Mul", { "s", "w_scale" }, { "scales" })
+            .node(reader, { at, "w_quantized", "z" }, { "sums" })
+            .node("Cast", { "sums" }, { "real_sums" }, { { "to", int64_t(DType::Float32) } })
+            .node("Mul", { "real_sums", "scales" }, { "p" });
+    } else {
+        if (coded)
+            m.node(reader, { at, "s", "z" }, { at + "_dq" });
+        m.constant("w", Tensor::of<float>({ kTurned, kTurned }, w))
+            .node("MatMul", { coded ? at + "_dq" : at, "w" }, { "p" });
+    }
+    return m.node(behind, { "p" }, { "y" }).output("y").finish();
+}
+
 FixedData feed(const Shape& shape)
 {
     size_t count = 1;
@@ -317,6 +361,61 @@ private slots:
             const Number& sqnr = rowOf(c, move).accumulated.sqnrDb;
             QVERIFY2(sqnr && *sqnr > 35, move.c_str());
         }
+    }
+
+    /// A table that is no pair of the weights is held against the float model's, before that takes its place.
+    void tablesWithoutPair_data()
+    {
+        QTest::addColumn<bool>("lost");
+        QTest::newRow("as it was") << false;
+        QTest::newRow("lost") << true;
+    }
+    void tablesWithoutPair()
+    {
+        QFETCH(bool, lost);
+        CompareOptions options;
+        options.prove = true;
+        ComparePair pair
+            = pairOf(movedRows({ "Gather" }, "", false), movedRows({ "Gather" }, "DequantizeLinear", lost));
+        auto without = std::make_shared<Alignment>(*pair.alignment);
+        without->weights.clear();
+        pair.alignment = without;
+        const FixedData ids({ Tensor::of<int64_t>({ kColumns }, { 3, 0, 7, 5 }) });
+        const auto c = compareModels(pair, ids, options, {});
+        QVERIFY(c.ok() && c->network);
+        QCOMPARE(c->network->same(), !lost);
+    }
+
+    void movedWhileRunning_data()
+    {
+        QTest::addColumn<std::vector<std::string>>("moves");
+        QTest::addColumn<std::string>("reader");
+        QTest::addColumn<std::string>("behind");
+        const std::vector<std::vector<std::string>> chains { { "Transpose" }, { "Transpose", "Slice", "Reshape" } };
+        for (const auto& chain : chains)
+            for (const std::string reader : { "DequantizeLinear", "MatMulInteger" })
+                for (const std::string behind : { "Neg", "Abs" })
+                    QTest::addRow("%s of %zu, %s, %s", chain.back().c_str(), chain.size(), reader.c_str(),
+                        behind == "Neg" ? "the same" : "another operator behind")
+                        << chain << reader << behind;
+    }
+    /// Codes whose scale is found while the model runs are the same values where their elements are moved.
+    void movedWhileRunning()
+    {
+        QFETCH(std::vector<std::string>, moves);
+        QFETCH(std::string, reader);
+        QFETCH(std::string, behind);
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(::movedWhileRunning(moves, "", "Neg"), ::movedWhileRunning(moves, reader, behind),
+            feed({ kTurned, kTurned }), options);
+        const bool same = behind == "Neg";
+        QVERIFY2(c.network && c.network->known(), c.network ? c.network->reason.c_str() : "");
+        QVERIFY2(c.network->same() == same, qPrintable(rulesOf(c)));
+        const Finding* f = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((f == nullptr) == same, qPrintable(rulesOf(c)));
+        if (f)
+            QCOMPARE(f->node, std::string("n_y"));
     }
 
     void smallPart()
