@@ -2,6 +2,7 @@
 #include "core/analysis/bypass/network_outputs.h"
 
 #include "core/analysis/bypass/network_run.h"
+#include "core/analysis/bypass/proof_distances.h"
 #include "core/qdq/name_tails.h"
 #include "core/tensor/convert.h"
 
@@ -239,6 +240,78 @@ std::optional<OtherCounts> otherCounts(
     for (size_t i = 0; i < found.counted.size(); ++i)
         if (const double share = shareOfOthers((*x)[i], (*y)[i]); share > 0)
             return OtherCounts { pair.floatPlan->graph().findValue(networks.f->graph().value(ofFloat[i]).name), share };
+    return std::nullopt;
+}
+
+namespace {
+
+/// Casts of reals to float16 that lead to a value, none of them through one of `known`; in their order.
+std::set<NodeId> castsBefore(const Plan& plan, ValueId value, const std::set<ValueId>& known)
+{
+    const Graph& graph = plan.graph();
+    std::set<NodeId> casts, seen;
+    for (std::vector<ValueId> open { value }; !open.empty();) {
+        const NodeId by = graph.value(open.back()).producer;
+        open.pop_back();
+        if (!by.valid() || !seen.insert(by).second)
+            continue;
+        const Node& node = graph.node(by);
+        if (node.is("Cast") && node.hasInput(0) && node.hasOutput(0) && !plan.constant(node.outputs[0])
+            && !plan.blocked(node.outputs[0]) && plan.facts().of(node.outputs[0]).dtype == DType::Float16
+            && isReal(plan, node.inputs[0]))
+            casts.insert(by);
+        for (const ValueId in : node.inputs)
+            if (in.valid() && !known.contains(in))
+                open.push_back(in);
+    }
+    return casts;
+}
+
+/// The first Cast before values[at] in which numbers become infinite; those before it lose nothing.
+std::optional<ValueOverflow> overflowInCast(const TwoNetworks& networks, const ComparePair& pair,
+    const std::vector<ValueOfBoth>& values, size_t at, const std::vector<Tensor>& inputs, const WorkContext& work)
+{
+    const Graph& graph = networks.b->graph();
+    std::map<ValueId, ValueId> shown;
+    std::set<ValueId> known;
+    for (size_t i = 0; i < at; ++i) {
+        shown.emplace(values[i].b, values[i].shown);
+        known.insert(values[i].b);
+    }
+    const std::set<NodeId> casts = castsBefore(*networks.b, values[at].b, known);
+    std::vector<ValueId> ends;
+    for (const NodeId cast : casts)
+        ends.insert(ends.end(), { graph.node(cast).inputs[0], graph.node(cast).outputs[0] });
+    const auto run = casts.empty() ? Result<std::vector<Tensor>>(std::vector<Tensor> {})
+                                   : runNetwork(networks.b, pair.floatPlan, ends, inputs, work);
+    size_t i = 0;
+    for (const NodeId cast : casts) {
+        const Lost lost = run.ok() ? lostBy({ toFloats((*run)[i]), toFloats((*run)[i + 1]) }) : Lost {};
+        const auto partner = shown.find(ends[i]);
+        if (lost.elements > 0)
+            return ValueOverflow { partner == shown.end() ? values[at].shown : partner->second, lost.elements,
+                lost.largest, graph.node(cast).name };
+        i += 2;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<ValueOverflow> firstOverflow(const TwoNetworks& networks, const ComparePair& pair,
+    const std::vector<ValueOfBoth>& values, const std::vector<Lost>& lost, ValueId last,
+    const std::vector<Tensor>& inputs, const WorkContext& work)
+{
+    bool searched = false;
+    for (size_t i = 0; i < std::min(values.size(), lost.size()); ++i) {
+        if (lost[i].elements > 0 && networks.b->facts().of(values[i].b).dtype == DType::Float16)
+            return ValueOverflow { values[i].shown, lost[i].elements, lost[i].largest };
+        if (lost[i].elements > 0 && !std::exchange(searched, true))
+            if (auto found = overflowInCast(networks, pair, values, i, inputs, work))
+                return found;
+        if (last.valid() && values[i].shown == last)
+            break;
+    }
     return std::nullopt;
 }
 

@@ -11,6 +11,8 @@
 
 namespace qs {
 
+struct Lost; ///< see proof_distances.h
+
 /// Two networks that are to be the same one.
 struct TwoNetworks {
     std::shared_ptr<const Plan> f; ///< the float model, perhaps with other weights
@@ -21,6 +23,14 @@ struct TwoNetworks {
 struct ValueOfBoth {
     ValueId f, b;
     ValueId shown; ///< of the float model as it is
+};
+
+/// Numbers of the float model that the other file's type does not hold: infinite there, or none.
+struct ValueOverflow {
+    ValueId floatValue; ///< the first one, in the float model's order
+    uint64_t elements = 0; ///< on the sample
+    double largest = 0; ///< absolute, of the float model
+    std::string cast {}; ///< of the other file: the Cast to float16 behind the value, where that is float32 itself
 };
 
 /// Outputs that hold reals. In place of one that holds indices, classes or truth values, which a hair's breadth may
@@ -36,6 +46,12 @@ std::vector<ValueOfBoth> comparableValues(
 /// Values without a partner that lead to `place` through such values alone, in the float model's order, beside those
 /// of the same name: pairs whose numbers differ may have been given up for that very reason.
 std::vector<ValueOfBoth> namesakesBefore(const TwoNetworks& networks, const ComparePair& pair, ValueId place);
+
+/// Of values that stand in the float model's order, of each of which so much is lost: the first that float16 does not
+/// hold, itself or in a Cast before it, up to `last` (invalid: to the end).
+std::optional<ValueOverflow> firstOverflow(const TwoNetworks& networks, const ComparePair& pair,
+    const std::vector<ValueOfBoth>& values, const std::vector<Lost>& lost, ValueId last,
+    const std::vector<Tensor>& inputs, const WorkContext& work);
 
 /// Whole numbers or truth values, and the share of them that are others in the second file.
 struct OtherCounts {

@@ -88,7 +88,8 @@ public:
         const auto values = comparableValues(m_two, m_pair, m_pairs);
         const auto all = distances(values, false);
         const auto apart = firstBeyond(values, all, worst);
-        worst.overflow = overflowOf(values, apart);
+        worst.overflow = firstOverflow(
+            m_two, m_pair, values, m_lost, apart ? apart->floatValue : ValueId(), sample.inputs, m_work);
         if (!worst.apart())
             return worst;
         worst.firstApart = apart;
@@ -166,19 +167,6 @@ private:
         if (!output.firstApart || ways.contains(output.firstApart->floatValue))
             return std::nullopt;
         return firstBeyond(values, all, output, 0, &ways);
-    }
-
-    /// Of what was compared last: the first value that float16 does not hold, if nothing is apart before it.
-    std::optional<ValueOverflow> overflowOf(
-        const std::vector<ValueOfBoth>& values, const std::optional<ValueDistance>& apart) const
-    {
-        for (size_t i = 0; i < std::min(values.size(), m_lost.size()); ++i) {
-            if (m_lost[i].elements > 0 && m_two.b->facts().of(values[i].b).dtype == DType::Float16)
-                return ValueOverflow { values[i].shown, m_lost[i].elements, m_lost[i].largest };
-            if (apart && values[i].shown == apart->floatValue)
-                break;
-        }
-        return std::nullopt;
     }
 
     Result<std::vector<double>> distances(const std::vector<ValueOfBoth>& values, bool outputs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/bypass/network_outputs.h"
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/rounding/precision_step.h"
@@ -21,13 +22,6 @@ inline constexpr double kSameNetwork = 1e-4;
 struct ValueDistance {
     ValueId floatValue;
     double distance = 0;
-};
-
-/// Numbers of the float model that the other file's type does not hold: infinite there, or none.
-struct ValueOverflow {
-    ValueId floatValue; ///< the first one, in the float model's order
-    uint64_t elements = 0; ///< on the sample
-    double largest = 0; ///< absolute, of the float model
 };
 
 /// Where rounding alone may move an output by more than this part of it, what else differs is hidden; in coarse types

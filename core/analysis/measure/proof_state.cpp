@@ -32,6 +32,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, ValueOverf
     stream.item(index);
     stream.item(o.elements);
     stream.item(o.largest);
+    stream.item(o.cast);
     if constexpr (Stream::kReads)
         o.floatValue = ValueId(size_t(index));
 }

@@ -265,14 +265,23 @@ void findOverflow(const ComparePair& pair, const Comparison& c, std::vector<Find
     f.node = node;
     f.activation = RowOfValue(c.activations).find(overflow.floatValue);
     const uint64_t all = f.activation ? c.activations[*f.activation].accumulated.nonFinite : 0;
-    f.summary = fmt::format("On sample {} {} elements are no finite numbers in the quantized file, which has float16 "
-                            "here; in the float model they reach up to {:.4g}.",
-        c.network->distance.sample, overflow.elements, overflow.largest);
+    const bool cast = !overflow.cast.empty();
+    f.summary = cast
+        ? fmt::format("On sample {} {} elements are no finite numbers behind '{}', which casts to float16 in the "
+                      "quantized file; before it they reach up to {:.4g}.",
+            c.network->distance.sample, overflow.elements, overflow.cast, overflow.largest)
+        : fmt::format("On sample {} {} elements are no finite numbers in the quantized file, which has float16 "
+                      "here; in the float model they reach up to {:.4g}.",
+            c.network->distance.sample, overflow.elements, overflow.largest);
     if (all > 0)
         f.summary += fmt::format(" On all samples {} are.", all);
-    f.summary += " Before it the files agree, so they may be one network: behind it nothing can be compared. On a CPU "
-                 "ONNX Runtime computes operators without a float16 kernel in float32 and does not round between two "
-                 "of them: there these values may stay finite.";
+    f.summary += " Before it the files agree, so they may be one network: behind it nothing can be compared.";
+    if (cast)
+        f.remedy = "Take out the Casts between what is in float32 there, use bfloat16, or scale the values down before "
+                   "it.";
+    else
+        f.summary += " On a CPU ONNX Runtime computes operators without a float16 kernel in float32 and does not round "
+                     "between two of them: there these values may stay finite.";
     f.evidence = { evidence("overflowed", double(overflow.elements)), evidence("largest", overflow.largest) };
     if (all > 0)
         f.evidence.push_back(evidence("non_finite", double(all)));

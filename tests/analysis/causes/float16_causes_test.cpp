@@ -78,6 +78,24 @@ Prepared reshaped(bool byShape, float alpha)
     return m.node("Neg", { "r" }, { "y" }).output("y").finish();
 }
 
+/// x -> Mul -> large -> Abs -> n -> Mul -> y, all of it in float32; in the other file each value is cast to float16 and
+/// back, as converters leave it between nodes that they are told to keep.
+Prepared castBetween(bool half, float factor)
+{
+    SmallModel m(half ? "half" : "whole");
+    m.input("x", { kRows, kLength }).constant("factor", Tensor::scalar(factor));
+    m.constant("back", Tensor::scalar(1 / factor));
+    const auto stored = [&](const std::string& value) {
+        if (!half)
+            return value;
+        m.node("Cast", { value }, { value + "_half" }, { { "to", kToFloat16 } });
+        m.node("Cast", { value + "_half" }, { value + "_whole" }, { { "to", kToFloat32 } });
+        return value + "_whole";
+    };
+    m.node("Mul", { stored("x"), "factor" }, { "large" }).node("Abs", { stored("large") }, { "n" });
+    return m.node("Mul", { stored("n"), "back" }, { "y" }).output("y").finish();
+}
+
 /// x -> MatMul -> Mul -> y; the weight is so small, and the factor undoes it.
 Prepared shrunk(bool half, float size)
 {
@@ -175,6 +193,29 @@ private slots:
             QCOMPARE(QString::fromStdString(f->tensor), place);
         if (overflows) // who runs it on a CPU sees no infinities
             QVERIFY2(f->summary.find("On a CPU ONNX Runtime") != std::string::npos, f->summary.c_str());
+    }
+
+    void castsBetween_data()
+    {
+        QTest::addColumn<float>("factor");
+        QTest::addColumn<bool>("overflows");
+        QTest::newRow("float16 holds it") << 1e3f << false;
+        QTest::newRow("it overflows in the Cast") << 1e6f << true;
+    }
+    /// Nodes in float32, between which a Cast makes numbers infinite: that, and no other network.
+    void castsBetween()
+    {
+        QFETCH(float, factor);
+        QFETCH(bool, overflows);
+        const Comparison c = provedOn(castBetween(false, factor), castBetween(true, factor), kMaskedData);
+        QVERIFY2(!findingOf(c, Rule::ModelsDiffer), qPrintable(rulesOf(c)));
+        const Finding* f = findingOf(c, Rule::ValueOverflows);
+        QVERIFY2((f != nullptr) == overflows, qPrintable(rulesOf(c)));
+        if (!f)
+            return;
+        QCOMPARE(QString::fromStdString(f->tensor), QStringLiteral("large"));
+        QCOMPARE(QString::fromStdString(f->node), QStringLiteral("n_large"));
+        QVERIFY2(f->summary.find("'n_large_half'") != std::string::npos, f->summary.c_str());
     }
 
     void shapesDoNotPart_data()
