@@ -97,6 +97,8 @@ private slots:
     void channelImbalance();
     void weightsDiffer();
     void oneCauseIsOneCard();
+    void adviceWhereAllSamplesErr_data();
+    void adviceWhereAllSamplesErr();
     void rangesBehindTheInput_data();
     void rangesBehindTheInput();
     void unmatched();
@@ -425,6 +427,39 @@ void FindingsTests::unmatched()
     QCOMPARE(found->tensor, std::string("b"));
     QCOMPARE(number(*found, "float"), 1.0);
     QCOMPARE(number(*found, "quantized"), 1.0);
+}
+
+void FindingsTests::adviceWhereAllSamplesErr_data()
+{
+    QTest::addColumn<bool>("activations"); ///< are quantized, too
+    QTest::addColumn<std::string>("cause"); ///< of a finding on weights; empty: none
+    QTest::addColumn<bool>("weights"); ///< are what to mend
+    QTest::newRow("weights alone") << false << std::string() << true;
+    QTest::newRow("activations, too") << true << std::string() << false;
+    QTest::newRow("these add less than the weights") << true << std::string("costly") << true;
+    QTest::newRow("one weight is coarse beside them") << true << std::string("other") << false;
+}
+
+void FindingsTests::adviceWhereAllSamplesErr()
+{
+    QFETCH(bool, activations);
+    QFETCH(std::string, cause);
+    QFETCH(bool, weights);
+    Comparison c = compared(plain(), quantized(0.034f, 0.034f), normalData());
+    QVERIFY(!c.outputs.empty());
+    if (!activations)
+        c.activations.clear();
+    c.weights.resize(1);
+    c.outputs.front().sampleNoise.assign(10, 1.0);
+    c.outputs.front().similarity.sqnrDb = 20;
+    std::vector<Finding> found;
+    if (!cause.empty()) {
+        found.push_back(makeFinding(Rule::WeightsTooCoarse));
+        found.back().cause = cause;
+    }
+    findSampleSpread(c, found);
+    QVERIFY(!found.empty() && found.back().rule == Rule::DataInsensitive);
+    QCOMPARE(found.back().remedy.starts_with("Store the weights finer"), weights);
 }
 
 void FindingsTests::mostSevereFirst()

@@ -42,6 +42,18 @@ void findUnreachedByData(const Comparison& c, std::vector<Finding>& found)
     found.push_back(std::move(f));
 }
 
+namespace {
+
+/// Nothing else is quantized, or nothing else adds as much.
+bool weightsCostMost(const Comparison& c, const std::vector<Finding>& found)
+{
+    return onlyWeightsQuantized(c) || std::ranges::any_of(found, [](const Finding& f) {
+        return f.rule == Rule::WeightsTooCoarse && f.cause == "costly";
+    });
+}
+
+} // namespace
+
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
 {
     for (const OutputRow& out : c.outputs) {
@@ -76,7 +88,7 @@ void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
             { "worst", std::nullopt, list, {} } };
         if (sensitive)
             f.remedy = "Look at these samples, and calibrate with more like them: " + list + ".";
-        else if (onlyWeightsQuantized(c))
+        else if (weightsCostMost(c, found))
             f.remedy = "Store the weights finer, in more bits or smaller blocks: other data would not change this.";
         f.confidence = 0.7;
         found.push_back(std::move(f));
