@@ -3,6 +3,7 @@
 
 #include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/quant/read_back/coded_caches.h"
 #include "core/quant/read_back/draft_differences.h"
 #include "core/quant/read_back/file_codes.h"
 #include "core/quant/read_back/node_choice.h"
@@ -18,6 +19,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace qs {
@@ -338,7 +340,20 @@ std::string listed(const std::vector<std::string>& names)
     return names.size() > kShown ? text + " and " + std::to_string(names.size() - kShown) + " more" : text;
 }
 
-void tellDifferences(const QuantizedFile& file, const Trial& best, std::vector<std::string>& sentences)
+/// Keys and values that the file remembers as codes. Returns what belongs to that in the file.
+std::set<std::string> tellCaches(const QuantizedFile& file, std::vector<std::string>& sentences)
+{
+    const CodedCaches caches = codedCaches(file.model->graph);
+    if (caches.nodes > 0)
+        sentences.push_back("how to make the caches of codes of the float model: keys and values that "
+            + std::to_string(caches.nodes) + (caches.nodes == 1 ? " attention remembers" : " attentions remember")
+            + " are " + caches.types + " in the file and floats here");
+    return caches.names;
+}
+
+/// `told`: names of which another sentence speaks.
+void tellDifferences(const QuantizedFile& file, const Trial& best, const std::set<std::string>& told,
+    std::vector<std::string>& sentences)
 {
     if (!best.made) {
         sentences.push_back("no recipe was found that makes a quantized model of the float model");
@@ -354,6 +369,7 @@ void tellDifferences(const QuantizedFile& file, const Trial& best, std::vector<s
     }
     others.insert(others.end(), best.differences.nodes.begin(), best.differences.nodes.end());
     others.insert(others.end(), best.differences.lackingConstants.begin(), best.differences.lackingConstants.end());
+    std::erase_if(others, [&](const std::string& name) { return told.contains(name); });
     if (!codes.empty())
         sentences.push_back("the codes of " + listed(codes)
             + " are not the float model's weights rounded to the nearest code: they were found otherwise, or from "
@@ -538,33 +554,37 @@ Result<ReadBack> readBack(
         const bool sameNames = hasUsualNames(file, names);
         Search search(file, *floatModel, model);
         const Trial best = search.withCodes(closestTrial(search, file, shown, sameNames));
-        tellCodes(best.recipe, back.undetermined);
-        tellFolded(best, back.undetermined);
-        if (sameNames || !best.made) {
-            tellDifferences(file, best, back.undetermined);
-            tellOpsets(file, best, back.undetermined);
-        }
-        tellLeftInFloat(file, best, back.undetermined);
+        const std::set<std::string> told = tellCaches(file, back.otherwise);
+        tellFolded(best, back.otherwise);
         back.possible = best.made != nullptr;
-        if (best.made && best.recipe.format == RecipeFormat::Qdq) {
-            const QuantizerDifferences others = quantizersOf(file, best);
-            back.otherQuantizers = others.count();
-            tellQuantizers(file, best.recipe, others, back.undetermined);
+        std::optional<QuantizerDifferences> others;
+        if (best.made && best.recipe.format == RecipeFormat::Qdq)
+            others = quantizersOf(file, best);
+        if (others)
+            back.otherQuantizers = others->count();
+        if (sameNames || !best.made) // nodes that compute in float do not make another quantization
+            tellDifferences(file, best, told, back.otherQuantizers == 0 ? back.undetermined : back.otherwise);
+        tellLeftInFloat(file, best, back.otherwise);
+        if (others)
+            tellQuantizers(file, best.recipe, *others, back.otherwise);
+        back.recipe = best.recipe;
+        back.ranges = best.ranges;
+        if (const auto smoothed = smoothedWeights(file, *floatModel); !smoothed.empty()) {
+            forgetWeights(smoothed, back.recipe);
+            back.otherwise.push_back("the factors that it multiplies inputs of products by (SmoothQuant), which "
+                                     "their weights take away: "
+                + listed(smoothed)
+                + " are quantized as the float model has them (--smooth-quant in place of --like finds factors anew)");
         }
+        back.undetermined.insert(back.undetermined.begin(), back.otherwise.begin(), back.otherwise.end());
+        tellCodes(best.recipe, back.undetermined);
+        if (sameNames || !best.made)
+            tellOpsets(file, best, back.undetermined);
         if (!sameNames && back.otherQuantizers.value_or(1) > 0)
             back.undetermined.push_back(
                 "options that only show in names: this file's are not those that ONNX Runtime's quantizer gives");
         if (sameNames && best.made)
             back.differences = best.count();
-        back.recipe = best.recipe;
-        back.ranges = best.ranges;
-        if (const auto smoothed = smoothedWeights(file, *floatModel); !smoothed.empty()) {
-            forgetWeights(smoothed, back.recipe);
-            back.undetermined.push_back("the factors that it multiplies inputs of products by (SmoothQuant), which "
-                                        "their weights take away: "
-                + listed(smoothed)
-                + " are quantized as the float model has them (--smooth-quant in place of --like finds factors anew)");
-        }
     }
     tellGenerally(back.recipe, floatModel != nullptr, back.undetermined);
     return back;

@@ -15,6 +15,7 @@ struct ReadBack {
     /// give exactly is an override of the recipe instead.
     Ranges ranges;
     std::vector<std::string> undetermined; ///< what the file does not say, in sentences
+    std::vector<std::string> otherwise; ///< of these, by which what the recipe makes is another model than the file
     /// Nodes and constants that the recipe and ranges make otherwise of the float model; nullopt: without one, and
     /// where the file has names of its own, that cannot be told.
     std::optional<size_t> differences;
