@@ -134,6 +134,8 @@ private slots:
             const auto script = ortScript(draftOf(net()), recipe, ranges, { "s.py", "a.onnx", "b.onnx" });
             QVERIFY(script.ok());
             QCOMPARE(script->notes.size(), size_t(exact) * (size_t(c.stays) + size_t(!c.cutClip)));
+            for (const std::string& note : script->notes) // in its first lines
+                QVERIFY(script->text.find("# Not the same: " + note) < script->text.find("import "));
         }
     }
 

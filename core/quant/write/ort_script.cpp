@@ -260,9 +260,9 @@ Result<OrtScript> ortScript(
         text += weightOnlyCall(model, recipe, files.externalData, script.notes);
         break;
     }
-    script.text += importsOf(text) + text;
-    for (const std::string& note : script.notes)
+    for (const std::string& note : script.notes) // before all else: who runs it sees them
         script.text += "# Not the same: " + note + ".\n";
+    script.text += importsOf(text) + text;
     return script;
 }
 
