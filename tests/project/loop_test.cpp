@@ -175,6 +175,65 @@ private slots:
         QVERIFY(!steps(R"({"op": "add", "path": "/a)" + std::string(100, '/') + R"(", "value": 1})").ok());
     }
 
+    void stepsInProjects_data()
+    {
+        QTest::addColumn<size_t>("index"); ///< of the present one of five states
+        QTest::addColumn<size_t>("bytes"); ///< that their names take, each
+        QTest::addColumn<size_t>("first"); ///< state that is kept
+        QTest::addColumn<size_t>("last");
+        QTest::newRow("all") << size_t(3) << size_t(1) << size_t(0) << size_t(4);
+        QTest::newRow("the nearest to undo") << size_t(4) << kMostStepBytes / 3 << size_t(2) << size_t(4);
+        QTest::newRow("those to undo before the others") << size_t(2) << kMostStepBytes / 3 << size_t(0) << size_t(2);
+        QTest::newRow("then the nearest to redo") << size_t(1) << kMostStepBytes / 3 << size_t(0) << size_t(2);
+        QTest::newRow("none, as they are too large") << size_t(1) << kMostStepBytes + 1 << size_t(1) << size_t(1);
+    }
+    /// What is kept leads from the first state to the last, and the present one is the same.
+    void stepsInProjects()
+    {
+        QFETCH(size_t, index);
+        QFETCH(size_t, bytes);
+        QFETCH(size_t, first);
+        QFETCH(size_t, last);
+        Project project;
+        for (size_t i = 0; i < 5; ++i) {
+            auto state = std::make_shared<WorkState>();
+            state->recipe.calibration.percentile = 90 + double(i);
+            project.steps.states.push_back(state);
+            if (i > 0)
+                project.steps.texts.push_back(std::to_string(i) + std::string(bytes - 1, '.'));
+        }
+        project.steps.index = index;
+        project.otherwise = { "one", "two" };
+        const auto read = projectFromJson(projectToJson(project, "/a/p.qscope"), "/a/p.qscope");
+        QVERIFY2(read.ok(), read.ok() ? "" : read.issue().what.c_str());
+        QCOMPARE(read->otherwise, project.otherwise);
+        QCOMPARE(read->steps.empty(), first == last);
+        QCOMPARE(read->steps.texts.size(), last - first);
+        for (size_t i = first; i <= last && first < last; ++i) {
+            QVERIFY(*read->steps.states[i - first] == *project.steps.states[i]);
+            if (i < last)
+                QCOMPARE(read->steps.texts[i - first], project.steps.texts[i]);
+        }
+        QCOMPARE(first + read->steps.index, first == last ? first : index);
+    }
+
+    /// Projects of earlier versions have none, and what is damaged takes nothing else away.
+    void projectsWithoutSteps()
+    {
+        Project project;
+        project.inputs.floatPath = "/a/f.onnx";
+        const std::string text = projectToJson(project, "/a/p.qscope");
+        QVERIFY(text.find("\"undo\"") == std::string::npos && text.find("\"otherwise\"") == std::string::npos);
+        std::string damaged = text;
+        damaged.insert(damaged.find('{') + 1, R"("undo": {"index": 7, "first": 3, "steps": []},)");
+        for (const std::string& one : { text, damaged }) {
+            const auto read = projectFromJson(one, "/a/p.qscope");
+            QVERIFY2(read.ok(), read.ok() ? "" : read.issue().what.c_str());
+            QCOMPARE(read->inputs.floatPath, project.inputs.floatPath);
+            QVERIFY(read->steps.empty() && read->otherwise.empty());
+        }
+    }
+
     void nodesAreLeftOutAndTakenBack()
     {
         const auto nodes = someNodes();

@@ -292,11 +292,15 @@ Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
     for (ValueOrigin origin : kBases)
         if (base.value("origin", std::string()) == valueOriginName(origin))
             project.base.origin = origin;
+    project.otherwise = base.value("otherwise", std::vector<std::string>());
     QS_TRY(project.runs, runsOf(json));
     project.layout = json.value("layout", std::string());
     for (const ProjectJson& file : json.value("files", ProjectJson::array()))
         project.files[paths.used(file.value("path", std::string()))] = FileMark { naturalAt(file, "bytes"),
             file.contains("modified") ? wholeOf(file["modified"]) : 0, file.value("hash", std::string()) };
+    if (json.contains("undo"))
+        if (auto steps = stepsOf(json["undo"])) // the work is all there without them
+            project.steps = *std::move(steps);
     if (json.contains("recovery")) {
         QS_TRY(project.recovery, recoveryOf(json["recovery"], paths));
     }
@@ -402,6 +406,11 @@ std::string projectToJson(const Project& project, const std::string& path, StepP
             { { "origin", std::string(valueOriginName(project.base.origin)) },
                 { "recipe", recipeJson(project.base.recipe) } } },
         { "runs", runsJson(project.runs) }, { "current_run", project.runs.current() }, { "layout", project.layout } };
+    if (!project.otherwise.empty())
+        json["base"]["otherwise"] = project.otherwise;
+    StepPatches patches;
+    if (const SavedSteps near = nearestSteps(project.steps, kMostStepBytes, patches); !near.empty())
+        json["undo"] = ProjectJson::parse(stepsToJson(near, patches));
     if (project.recovery)
         json["recovery"] = recoveryJson(*project.recovery, paths, known);
     return json.dump(1, ' ', false, ProjectJson::error_handler_t::replace) + "\n";

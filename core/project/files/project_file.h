@@ -15,6 +15,9 @@ namespace qs {
 /// Version of the project file that this build writes; older ones are read.
 inline constexpr int64_t kProjectVersion = 1;
 
+/// Of what steps of undo change, in a project that is saved: those that are further away are left out.
+inline constexpr size_t kMostStepBytes = size_t(1) << 20;
+
 /// A file that a project speaks of, as it was when it was opened.
 struct FileMark {
     uint64_t bytes = 0;
@@ -33,7 +36,10 @@ struct Recovery {
 struct Project {
     Inputs inputs; ///< files and how they are compared; `recipe` is the current one
     RecipeBase base;
+    std::vector<std::string>
+        otherwise; ///< what the quantized file has and the base that was read from it does not make
     RunTree runs;
+    SavedSteps steps; ///< of undo; those of work that nobody saved are in `recovery`
     std::string layout; ///< of the window, as it likes it
     std::map<std::string, FileMark> files; ///< by path
     std::optional<Recovery> recovery; ///< of work that was kept and not saved; older versions pass over it

@@ -76,6 +76,31 @@ Result<SavedSteps> stepsIn(const StateJson& json)
 
 } // namespace
 
+SavedSteps nearestSteps(const SavedSteps& steps, size_t mostBytes, StepPatches& known)
+{
+    size_t used = 0, first = steps.index, last = steps.index; // states that are kept
+    const auto fits = [&](size_t step) {
+        const std::pair between(steps.states[step], steps.states[step + 1]);
+        const auto [patch, isNew] = known.try_emplace(between);
+        if (isNew)
+            patch->second = patchOf(*between.first, *between.second);
+        used += patch->second.size() + steps.texts[step].size();
+        return used <= mostBytes;
+    };
+    while (first > 0 && fits(first - 1))
+        --first;
+    while (last < steps.texts.size() && fits(last))
+        ++last;
+    SavedSteps near;
+    if (first == last)
+        return near;
+    const auto at = [](const auto& list, size_t i) { return list.begin() + std::ptrdiff_t(i); };
+    near.states.assign(at(steps.states, first), at(steps.states, last + 1));
+    near.texts.assign(at(steps.texts, first), at(steps.texts, last));
+    near.index = steps.index - first;
+    return near;
+}
+
 std::string stepsToJson(const SavedSteps& steps, StepPatches& known)
 {
     StepPatches used;

@@ -33,6 +33,8 @@ struct SavedSteps {
 /// What one state differs from the one before it, as JSON Patch, so that it is found once for all writing.
 using StepPatches = std::map<std::pair<WorkStatePtr, WorkStatePtr>, std::string>;
 
+/// Those nearest to the present state of which the patches take so many bytes at most, steps to undo before others.
+SavedSteps nearestSteps(const SavedSteps& steps, size_t mostBytes, StepPatches& known);
 /// The first state in full, then what each step changes. Only patches that are used stay in `known`.
 std::string stepsToJson(const SavedSteps& steps, StepPatches& known);
 /// An Issue where a step cannot be made.
