@@ -138,6 +138,41 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kPatience); // renamed into its place
     }
 
+    /// The recipe that is edited was read from the file: its ranges are those of the older one.
+    void newFilesAreNoticedWhileAnEditStands()
+    {
+        Opened opened;
+        QVERIFY(opened.open(QStringLiteral("digits_qdq_narrow.onnx")));
+        ChangedFiles files(opened.session);
+        QSignalSpy told(&files, &ChangedFiles::changed);
+        opened.exclude("/pointwise/conv/Conv");
+        QVERIFY(opened.settled());
+        QTest::qWait(1100); // clocks of file systems may be coarse
+        opened.put(QStringLiteral("digits_qdq.onnx"), QStringLiteral("q.onnx"));
+        QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatience);
+        const QStringList older { opened.folder.filePath(QStringLiteral("q.onnx")) };
+        QCOMPARE(files.older(), older);
+        opened.exclude("/stem/conv/Conv");
+        QVERIFY(opened.settled());
+        QCOMPARE(files.older(), older);
+        opened.session.reload(); // with both edits
+        QVERIFY(opened.settled());
+        const auto excludes
+            = [&](const char* node) { return std::ranges::count(opened.session.recipe().recipe().exclude, node) == 1; };
+        QVERIFY(QTest::qWaitFor(
+            [&] { return excludes("/pointwise/conv/Conv") && excludes("/stem/conv/Conv"); }, kPatience));
+        QVERIFY(opened.settled());
+        QVERIFY(files.older().empty());
+        QTest::qWait(1100);
+        opened.put(QStringLiteral("digits_qdq_narrow.onnx"), QStringLiteral("q.onnx"));
+        QTRY_COMPARE_WITH_TIMEOUT(files.older(), older, kPatience);
+        Inputs alone = opened.session.files();
+        alone.quantPath.clear();
+        opened.session.openInputs(alone); // nothing of it is shown any more
+        QVERIFY(opened.settled());
+        QTRY_VERIFY_WITH_TIMEOUT(files.older().empty(), kPatience);
+    }
+
     void newExternalWeightsAreNoticed()
     {
         QTemporaryDir folder;

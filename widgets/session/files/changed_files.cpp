@@ -63,16 +63,24 @@ ChangedFiles::ChangedFiles(Session& session, QObject* parent)
 void ChangedFiles::takeFiles()
 {
     const Snapshot& now = *m_session.snapshot();
-    const bool sameModels = m_of && m_of->floatFile == now.floatFile && m_of->quantFile == now.quantFile
-        && m_of->data == now.data && m_of->other == now.other;
+    const QString example = now.inputs.recipe ? QString::fromStdString(m_session.files().quantPath) : QString();
+    const bool sameModels = m_of && m_example == example && m_of->floatFile == now.floatFile
+        && m_of->quantFile == now.quantFile && m_of->data == now.data && m_of->other == now.other;
     m_of = m_session.snapshot();
+    m_example = example;
     if (sameModels)
         return;
     if (!m_watcher.files().isEmpty())
         m_watcher.removePaths(m_watcher.files());
     if (!m_watcher.directories().isEmpty())
         m_watcher.removePaths(m_watcher.directories());
-    std::erase_if(m_files, [](const auto& file) { return file.second.of.expired(); });
+    if (now.quantFile && !now.inputs.quantPath.empty()) {
+        m_exampleFiles.clear();
+        for (const auto& file : filesOf(*now.quantFile->model))
+            m_exampleFiles << QString::fromStdString(file->path());
+    }
+    std::erase_if(
+        m_files, [this](const auto& file) { return file.second.of.expired() && !m_exampleFiles.contains(file.first); });
     for (auto& [path, known] : m_files)
         known.shown = false; // an edit that is undone brings it back
     for (const auto& [name, of] : filesReadFor(now)) {
@@ -88,8 +96,27 @@ void ChangedFiles::takeFiles()
             continue;
         watch(path);
     }
+    takeExample(now);
     watchProject();
     compareAll();
+}
+
+/// What an edit made of a quantized file has its ranges and codes of that file.
+void ChangedFiles::takeExample(const Snapshot& now)
+{
+    if (m_example.isEmpty())
+        return;
+    if (!m_exampleFiles.contains(m_example)) { // a project began with the edit
+        m_exampleFiles = { m_example };
+        if (const auto stamp = stampOf(m_example))
+            m_files.insert_or_assign(
+                m_example, Known { *stamp, *stamp, now.floatFile ? now.floatFile->model : nullptr });
+    }
+    for (const QString& path : m_exampleFiles)
+        if (const auto found = m_files.find(path); found != m_files.end()) {
+            found->second.shown = true;
+            watch(path);
+        }
 }
 
 QStringList ChangedFiles::older() const

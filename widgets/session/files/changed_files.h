@@ -40,6 +40,7 @@ private:
         bool older = false;
     };
     void takeFiles(); ///< those that are open now
+    void takeExample(const Snapshot& now);
     void compareAll(); ///< with what is there now
     void tellOlder();
     void watchProject();
@@ -53,6 +54,8 @@ private:
     std::map<QString, Known> m_files;
     QStringList m_older; ///< that was told last
     SnapshotPtr m_of;
+    QString m_example; ///< quantized file that the shown recipe was read from; empty: none
+    QStringList m_exampleFiles; ///< of the quantized file that is open: itself, its external weights
     QString m_project; ///< that is watched
     std::string m_told; ///< hash of it that was told of
 };
