@@ -14,6 +14,7 @@
 #include "widgets/views/detail/channels_panel.h"
 #include "widgets/views/detail/error_map_panel.h"
 #include "widgets/views/detail/weight_lab_panel.h"
+#include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_numbers.h"
 #include "widgets/views/graph/graph_panel.h"
@@ -277,6 +278,32 @@ private slots:
         QVERIFY(map.map().data().high > 0);
         QCOMPARE(map.map().data().rowName, QStringLiteral("channel"));
         QVERIFY(!map.bands().data().items.empty());
+    }
+
+    /// A recipe that quantizes nothing compares the float model with itself.
+    void nothingQuantizedIsNoAllClear()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        Recipe none = e.session.recipe().recipe();
+        none.exclude.clear();
+        for (const RecipeNode& node : e.window.recipe().nodes())
+            none.exclude.push_back(node.name);
+        e.session.recipe().apply(QStringLiteral("None"), none);
+        e.session.run();
+        QTRY_VERIFY_WITH_TIMEOUT(e.ready() && e.session.snapshot()->inputs.recipe == none, kPatience);
+        QVERIFY(e.session.comparison()->findings.empty());
+        const auto hint = [&] {
+            const auto* label = e.panel<FindingsPanel>().findChild<QLabel*>(QStringLiteral("emptyHint"));
+            return label ? label->text() : QString();
+        };
+        QTRY_VERIFY2(hint().contains(QStringLiteral("The recipe quantizes no node")), qPrintable(hint()));
+        QVERIFY(!hint().contains(QStringLiteral("nothing stands out")));
+        e.window.layoutOfPanels().raise(QStringLiteral("error-map"));
+        e.session.selection().selectActivation(e.rowOf("Conv"));
+        const LineChart& bands = e.panel<ErrorMapPanel>().bands();
+        QTRY_VERIFY_WITH_TIMEOUT(bands.isVisible() && !bands.data().emptyText.isEmpty(), kPatience);
+        QVERIFY(bands.data().items.empty() && bands.data().series.empty());
     }
 
     void linksByHand_data()

@@ -46,6 +46,8 @@ QString blockedNote(const std::optional<LoadedModel>& model)
 
 QString kindNote(const Snapshot& snapshot)
 {
+    if (const QString note = bothFloatNote(snapshot); !note.isEmpty())
+        return note;
     const auto& first = snapshot.floatModel;
     const auto& second = snapshot.quantModel;
     const QString float_ = fileName(snapshot.inputs.floatPath), quantized = fileName(snapshot.inputs.quantPath);
@@ -53,10 +55,6 @@ QString kindNote(const Snapshot& snapshot)
         return tr("Both models are quantized: %1 stands in the float model's place, so the numbers are of one against "
                   "the other.")
             .arg(float_);
-    if (first && second && first->isFloat() && second->isFloat())
-        return snapshot.inputs.recipe
-            ? tr("The recipe quantizes no node, so there is nothing to compare with %1 but itself.").arg(float_)
-            : tr("Both models are float: %1 has no quantizers.").arg(quantized);
     if (first && second && !first->isFloat())
         return tr("The models stand in each other's place: %1 is quantized, %2 is float.").arg(float_, quantized);
     return {};
@@ -130,6 +128,18 @@ QString whyNoRecipe(const Snapshot& snapshot)
         return tr("%1 has no quantizers, so there is no recipe in it. Open %2 without it to quantize that here.")
             .arg(fileName(snapshot.inputs.quantPath), name);
     return {};
+}
+
+QString bothFloatNote(const Snapshot& snapshot)
+{
+    const auto& first = snapshot.floatModel;
+    const auto& second = snapshot.quantModel;
+    if (!first || !second || !first->isFloat() || !second->isFloat())
+        return {};
+    return snapshot.inputs.recipe
+        ? tr("The recipe quantizes no node, so there is nothing to compare with %1 but itself.")
+              .arg(fileName(snapshot.inputs.floatPath))
+        : tr("Both models are float: %1 has no quantizers.").arg(fileName(snapshot.inputs.quantPath));
 }
 
 QString pairNote(const Snapshot& snapshot)

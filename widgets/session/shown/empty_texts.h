@@ -20,6 +20,9 @@ QString whyNothingCompared(const Snapshot& snapshot);
 /// are float, both are quantized, nodes that cannot run. "" for usual pairs.
 QString pairNote(const Snapshot& snapshot);
 
+/// That both models that are compared are float: what makes their comparison say nothing. "" for others.
+QString bothFloatNote(const Snapshot& snapshot);
+
 /// Why there is no recipe that could be changed. "" where there is one, or may be when the quantized file was read, and
 /// where no model is open.
 QString whyNoRecipe(const Snapshot& snapshot);

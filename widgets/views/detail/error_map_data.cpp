@@ -105,6 +105,12 @@ LineData magnitudeData(
     for (const MagnitudeBand& band : bands)
         data.ticks.push_back(numberText(band.low, 2));
     data.series = { series };
+    const bool otherErrs = other && std::ranges::any_of(*other, [](const MagnitudeBand& b) { return b.sums.ee > 0; });
+    if (!bands.empty() && all == 0 && !otherErrs) { // no band has an SQNR
+        data = {};
+        data.emptyText = tr("There is no error: all values are the same.");
+        return data;
+    }
     if (other && other->size() == bands.size()) {
         data.series.front().name = tr("A: SQNR, dB");
         LineSeries second { tr("B: SQNR, dB"), {}, theme.otherSeries, true, true };

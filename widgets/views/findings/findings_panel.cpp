@@ -43,6 +43,15 @@ QString missingText(const Snapshot& snapshot)
     return FindingsPanel::tr("Open a float model, its quantized counterpart and data to compare them.");
 }
 
+QString nothingFoundText(const Snapshot& snapshot)
+{
+    if (const QString note = bothFloatNote(snapshot); !note.isEmpty()) // a false all-clear else
+        return note;
+    return snapshot.inputs.recipe
+        ? FindingsPanel::tr("No findings: nothing stands out. File ▸ Export the quantized model writes it.")
+        : FindingsPanel::tr("No findings: nothing stands out.");
+}
+
 } // namespace
 
 FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
@@ -133,9 +142,7 @@ void FindingsPanel::rebuild()
     else if (count == 0 && m_session.comparison() && m_session.comparison()->partial)
         hint = tr("Findings need the whole result; it is not complete.");
     else if (count == 0 && m_session.comparison())
-        hint = m_session.snapshot()->inputs.recipe
-            ? tr("No findings: nothing stands out. File ▸ Export the quantized model writes it.")
-            : tr("No findings: nothing stands out.");
+        hint = nothingFoundText(*m_session.snapshot());
     else if (count == 0)
         hint = missingText(*m_session.snapshot());
     if (!hint.isEmpty()) {
