@@ -245,6 +245,35 @@ private slots:
         QCOMPARE(work.percentile(), 98.0);
     }
 
+    /// Steps of undo are part of the work: whoever saves it is no worse off than whoever loses it.
+    void savedWithItsSteps()
+    {
+        const QString project = file("steps.qscope");
+        {
+            Work work(m_folder->path());
+            QVERIFY(work.open(floatAndData()));
+            work.setPercentile(97);
+            work.setPercentile(98);
+            work.setPercentile(99);
+            work.session.recipe().stack().undo();
+            QVERIFY(work.saveTo(project));
+        }
+        Work work(file("again"));
+        openProject(work.session, project);
+        QVERIFY(work.idle());
+        QVERIFY(!work.session.unsaved());
+        QCOMPARE(work.percentile(), 98.0);
+        const auto texts = work.session.recipe().steps().texts;
+        QCOMPARE(texts, (std::vector<std::string> { "Percentile 97", "Percentile 98", "Percentile 99" }));
+        work.session.recipe().stack().redo();
+        QCOMPARE(work.percentile(), 99.0);
+        QVERIFY(work.session.unsaved());
+        work.session.recipe().stack().setIndex(1);
+        QCOMPARE(work.percentile(), 97.0);
+        work.session.recipe().stack().setIndex(2);
+        QVERIFY(!work.session.unsaved()); // as it was saved
+    }
+
     void recoveredAsItWas()
     {
         const QString project = file("mine.qscope"), left = file("left.qscope");

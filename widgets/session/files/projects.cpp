@@ -22,6 +22,7 @@ Opening openingOf(const Session& session, const Project& project)
     opening.otherModels = true;
     opening.files.links = project.inputs.links;
     opening.runs = project.runs;
+    opening.steps = project.steps;
     opening.marks = project.files;
     opening.layout = QString::fromStdString(project.layout);
     return opening;
@@ -164,10 +165,12 @@ void saveProject(Session& session, const QString& path, const QString& layout, c
     request.tag = QStringLiteral("project");
     request.title = Session::tr("Save %1").arg(fileName(path.toStdString()));
     const auto found = std::make_shared<std::string>(); // what somebody else made of it
-    request.process = [&session, path, done, content = session.content(), saved = projectOf(session, layout),
-                          work = OpenWork(session), found,
-                          known = path == session.project() ? session.projectHash() : std::string()](
-                          const JobContext&) mutable -> Result<std::function<void()>> {
+    Project toSave = projectOf(session, layout);
+    toSave.steps = session.recipe().steps();
+    request.process
+        = [&session, path, done, content = session.content(), saved = std::move(toSave), work = OpenWork(session),
+              found, known = path == session.project() ? session.projectHash() : std::string()](
+              const JobContext&) mutable -> Result<std::function<void()>> {
         QS_CHECK(work.maySave(path));
         QS_CHECK(keepsOthersWork(path, known, *found));
         QS_CHECK(markFiles(saved));
