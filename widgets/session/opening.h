@@ -31,6 +31,7 @@ struct Opening {
     std::vector<Issue> refused; ///< files that were given, too, and cannot be opened
     std::optional<Issue> withoutRecipe; ///< the files are open, and this kept the recipe from being applied to them
     bool presetFits = true; ///< as of OpenFiles
+    std::vector<std::string> otherwise {}; ///< as of OpenFiles
     bool editedMeanwhile = false; ///< an edit was undone, or done again, of what is open until then
     // Of a project:
     RunTree runs;
@@ -53,6 +54,9 @@ struct OpenFiles {
     QString project; ///< file that the work was opened from or saved to; empty: none
     std::string projectHash; ///< of that file, as it was then
     bool presetFits = true; ///< without a quantized file: the recipe that nobody chose could be applied
+    /// What the quantized file has and the recipe that was read from it does not make (ReadBack::otherwise).
+    std::vector<std::string> otherwise {};
+    bool toldOtherwise = false; ///< when the first numbers of that recipe were shown
     std::vector<std::optional<FileStamp>> ranges {}; ///< of what recipes are calibrated with
 };
 

@@ -105,6 +105,8 @@ void Session::publish(const SnapshotPtr& snapshot)
         setMetric(Metric::Accumulated);
     tellNumbers();
     emit snapshotChanged(snapshot, before);
+    if (snapshot->inputs.recipe)
+        tellOtherwise();
     if (const Comparison* now = comparison())
         m_suggestion.suggest(*now, m_metric);
 }

@@ -68,6 +68,10 @@ public:
     /// What is to be opened is found out by a job first.
     void lookAt(const QString& title, std::function<Result<std::function<void()>>(const JobContext&)> process);
     void reload(); ///< reads everything again
+    /// That the recipe which was read from the quantized file makes another model than the file is; nothing where it
+    /// does not. `what`: the words for that model.
+    std::optional<Issue> otherModelThanFile(const QString& what) const;
+    const std::vector<std::string>& otherwise() const { return m_open.otherwise; } ///< the sentences of that
     const Inputs& files() const { return m_open.inputs; } ///< that are open, whatever the recipe makes of them
     /// On: pictures are left out where nobody said how they are prepared, and picturesUndescribed() asks. Off: opening
     /// them fails.
@@ -147,6 +151,7 @@ signals:
     void metricChanged(qs::Metric metric);
     void themeChanged();
     void failed(const qs::Issue& issue);
+    void told(const qs::Issue& issue); ///< nothing failed: what is to be known of what was done
     void cancelled(); ///< a comparison was stopped by the user; the snapshot is the last complete one, if there is any
     void settled(); ///< after success, failure or cancellation of the newest comparison
     void needsRunChanged(bool needs);
@@ -188,6 +193,7 @@ private:
     void readRecipe(); ///< of the quantized file that is open
     void editAgain(const Reread& before); ///< what was done to the recipe of the file before it was read again
     void findFileBytes();
+    void tellOtherwise();
     void tryLater();
     void tryFirst(size_t most, size_t threads, bool asked);
     void updateEditable(bool otherModels);

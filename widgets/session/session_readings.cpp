@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace qs {
 
@@ -78,25 +79,48 @@ void Session::readRecipe()
         std::string note = describeReadBack(back);
         for (const std::string& sentence : back.undetermined)
             note += "\n" + sentence;
-        return std::function<void()>([this, shown, recipe = recipeWithRanges(back), note = std::move(note)] {
-            if (m_opening || m_complete->quantModel->model != shown->quantModel->model)
-                return;
-            const bool untouched = !m_unsaved;
-            m_history.reset({ recipe, ValueOrigin::Imported });
-            for (const RecipeRun& run : m_runs.tree().runs())
-                if (run.imported) {
-                    m_runs.setRecipe(run.id, recipe, QString::fromStdString(note));
-                    break;
-                }
-            if (untouched)
-                setSaved(m_open.project, content(), m_open.marks);
-            updateEditable(false);
-            if (m_reread)
-                editAgain(*std::exchange(m_reread, std::nullopt));
-            tryLater();
-        });
+        return std::function<void()>(
+            [this, shown, recipe = recipeWithRanges(back), note = std::move(note), otherwise = back.otherwise] {
+                if (m_opening || m_complete->quantModel->model != shown->quantModel->model)
+                    return;
+                const bool untouched = !m_unsaved;
+                m_history.reset({ recipe, ValueOrigin::Imported });
+                m_open.otherwise = otherwise;
+                m_open.toldOtherwise = false;
+                for (const RecipeRun& run : m_runs.tree().runs())
+                    if (run.imported) {
+                        m_runs.setRecipe(run.id, recipe, QString::fromStdString(note));
+                        break;
+                    }
+                if (untouched)
+                    setSaved(m_open.project, content(), m_open.marks);
+                updateEditable(false);
+                if (m_reread)
+                    editAgain(*std::exchange(m_reread, std::nullopt));
+                tryLater();
+            });
     };
     m_jobs.start(std::move(request));
+}
+
+std::optional<Issue> Session::otherModelThanFile(const QString& what) const
+{
+    if (m_history.baseOrigin() != ValueOrigin::Imported || m_open.otherwise.empty())
+        return std::nullopt;
+    std::string sentences;
+    for (const std::string& sentence : m_open.otherwise)
+        sentences += (sentences.empty() ? "" : "; ") + sentence;
+    return badInput("the recipe makes another model, since this file does not tell: " + sentences,
+        m_open.inputs.quantPath, what.toStdString());
+}
+
+/// Once, when numbers of that model take the place of the file's.
+void Session::tellOtherwise()
+{
+    const auto issue = otherModelThanFile(tr("what is shown since the first edit is that model"));
+    const bool own = !m_setAside && !m_opening; // numbers so far may be of what is still being opened
+    if (issue && own && !std::exchange(m_open.toldOtherwise, true))
+        emit told(*issue);
 }
 
 void Session::editAgain(const Reread& before)

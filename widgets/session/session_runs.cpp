@@ -497,9 +497,12 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
         m_history.resumeLinks(opening.files.links);
         m_runs.restore(opening.runs);
         m_open.marks = opening.marks;
+        m_open.otherwise = opening.otherwise;
+        m_open.toldOtherwise = false;
     }
     m_reread.reset();
     if (opening.rereads) {
+        m_open.otherwise.clear();
         m_reread = Reread { m_history.recipe(), m_history.base() };
         m_history.reset(opening.base);
         m_history.resumeLinks(opening.files.links);

@@ -73,6 +73,7 @@ Opening Session::formerOpening() const
     former.base = m_history.recipeBase();
     former.runs = m_runs.tree();
     former.marks = m_open.marks;
+    former.otherwise = m_open.otherwise;
     former.project = m_open.project;
     former.projectHash = m_open.projectHash;
     former.unsaved = m_unsaved;

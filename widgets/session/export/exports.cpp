@@ -7,17 +7,21 @@
 
 namespace qs {
 
-void writeInJob(
-    Session& session, const QString& tag, const QString& path, std::function<Status(const JobContext&)> work)
+void writeInJob(Session& session, const QString& tag, const QString& path,
+    std::function<Status(const JobContext&)> work, std::function<void()> then)
 {
     JobRequest request;
     request.tag = tag;
     request.title = Session::tr("Write %1").arg(fileName(path.toStdString()));
-    request.process = [&session, path, work = std::move(work), open = OpenWork(session)](
+    request.process = [&session, path, work = std::move(work), then = std::move(then), open = OpenWork(session)](
                           const JobContext& job) -> Result<std::function<void()>> {
         QS_CHECK(open.mayWrite(path));
         QS_CHECK(work(job));
-        return std::function<void()>([&session, path] { emit session.written(path); });
+        return std::function<void()>([&session, path, then] {
+            emit session.written(path);
+            if (then)
+                then();
+        });
     };
     request.failed = [&session](const Issue& issue) {
         emit session.failed(issue);

@@ -6,9 +6,9 @@
 
 namespace qs {
 
-/// Writes a file in a job: Session::written() when it is there, else Session::failed().
-void writeInJob(
-    Session& session, const QString& tag, const QString& path, std::function<Status(const JobContext&)> work);
+/// Writes a file in a job: Session::written() when it is there, and `then` is called; else Session::failed().
+void writeInJob(Session& session, const QString& tag, const QString& path,
+    std::function<Status(const JobContext&)> work, std::function<void()> then = {});
 
 void exportReport(Session& session, const QString& path); ///< what is compared now, as HTML, JSON or CSV
 void exportLinks(Session& session, const QString& path); ///< the pairs made by hand, as a map file

@@ -10,6 +10,7 @@
 #include "widgets/session/recipe/quantized_snapshot.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace qs {
 
@@ -38,7 +39,8 @@ Result<std::shared_ptr<const Quantization>> quantized(const Order& order, const 
     return made->quantization;
 }
 
-Status writeScript(const Order& order, const Quantization& made)
+/// Appends to `notes` why ONNX Runtime does not make the same of it.
+Status writeScript(const Order& order, const Quantization& made, std::vector<std::string>& notes)
 {
     const std::string& source = order.shown->inputs.floatPath;
     const std::string start = made.preparationChanged ? order.path + ".float.onnx" : source;
@@ -46,6 +48,7 @@ Status writeScript(const Order& order, const Quantization& made)
     const std::string out = source.substr(0, dot) + ".quantized.onnx";
     QS_TRY(const OrtScript script,
         ortScript(made.prepared, made.recipe, made.ranges, { order.path, start, out, needsExternalData(made.draft) }));
+    notes = script.notes;
     std::vector<AtomicFile> files;
     if (made.preparationChanged) {
         QS_TRY(files, stageModel(made.prepared, start));
@@ -56,7 +59,7 @@ Status writeScript(const Order& order, const Quantization& made)
     return AtomicFile::commitAll(files);
 }
 
-Status deliver(const Order& order, const JobContext& job)
+Status deliver(const Order& order, const JobContext& job, std::vector<std::string>& notes)
 {
     if (order.what == HandOver::ExcludeList)
         return writeFile(order.path, order.excluded);
@@ -64,8 +67,34 @@ Status deliver(const Order& order, const JobContext& job)
         return writeFile(order.path, recipeToJson(order.recipe));
     QS_TRY(const auto made, quantized(order, job));
     if (order.what == HandOver::Script)
-        return writeScript(order, *made);
+        return writeScript(order, *made, notes);
     return exportModel(made->draft, order.path);
+}
+
+std::string joined(const std::vector<std::string>& sentences)
+{
+    std::string text;
+    for (const std::string& sentence : sentences)
+        text += (text.empty() ? "" : "; ") + sentence;
+    return text;
+}
+
+/// That what was written is not what people may take it for; once for all reasons.
+void tellOfWritten(Session& session, HandOver what, const QString& path, const std::vector<std::string>& notes)
+{
+    const bool model = what == HandOver::Model || what == HandOver::Qdq || what == HandOver::QOperator;
+    auto issue = model || what == HandOver::Script ? session.otherModelThanFile(
+                     model ? Session::tr("what was written is that model") : Session::tr("the script makes that model"))
+                                                   : std::nullopt;
+    if (!notes.empty()) {
+        const std::string otherwise = issue ? "; " + issue->what : std::string();
+        issue = badInput(
+            "ONNX Runtime does not make the same model of it, so its numbers are others: " + joined(notes) + otherwise,
+            path.toStdString(),
+            Session::tr("to get the model whose numbers are shown, export it as ONNX").toStdString());
+    }
+    if (issue)
+        emit session.told(*issue);
 }
 
 /// Nodes that would be quantized by their type alone and are not.
@@ -93,8 +122,11 @@ void handOver(Session& session, const RecipeView& recipe, HandOver what, const Q
     Order order { what, path.toStdString(), session.snapshot(), session.recipe().recipe(), {} };
     if (what == HandOver::ExcludeList)
         order.excluded = excludedNames(recipe);
+    const auto notes = std::make_shared<std::vector<std::string>>();
     writeInJob(
-        session, kHandOverTag, path, [order = std::move(order)](const JobContext& job) { return deliver(order, job); });
+        session, kHandOverTag, path,
+        [order = std::move(order), notes](const JobContext& job) { return deliver(order, job, *notes); },
+        [&session, what, path, notes] { tellOfWritten(session, what, path, *notes); });
 }
 
 void readRecipeInto(Session& session, const QString& path)

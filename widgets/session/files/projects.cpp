@@ -23,6 +23,7 @@ Opening openingOf(const Session& session, const Project& project)
     opening.files.links = project.inputs.links;
     opening.runs = project.runs;
     opening.steps = project.steps;
+    opening.otherwise = project.otherwise;
     opening.marks = project.files;
     opening.layout = QString::fromStdString(project.layout);
     return opening;
@@ -47,6 +48,7 @@ void dropStale(Opening& opening, const Project& project)
     opening.base = { quantscopeRecipe(), ValueOrigin::Preset };
     opening.recipe = opening.base.recipe;
     opening.steps = {};
+    opening.otherwise.clear();
 }
 
 /// Of a project file; empty where there is none.
@@ -153,6 +155,7 @@ Project projectOf(Session& session, const QString& layout)
     project.inputs.recipe = session.recipe().recipe();
     project.inputs.links = session.recipe().links();
     project.base = session.recipe().recipeBase();
+    project.otherwise = session.otherwise();
     project.runs = session.runs().tree();
     project.layout = layout.toStdString();
     project.files = session.fileMarks();

@@ -73,11 +73,13 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
         stop->setEnabled(!idle);
         refreshInfo();
     });
-    connect(&session, &Session::failed, this, [this](const Issue& issue) {
-        log(tr("Error: %1").arg(issueHeadline(issue)));
+    const auto logIssue = [this](const QString& line, const Issue& issue) {
+        log(line.arg(issueHeadline(issue)));
         if (!issue.remedy.empty())
             log(QStringLiteral("    ") + issueRemedy(issue));
-    });
+    };
+    connect(&session, &Session::failed, this, [logIssue](const Issue& issue) { logIssue(tr("Error: %1"), issue); });
+    connect(&session, &Session::told, this, [logIssue](const Issue& issue) { logIssue(tr("Warning: %1"), issue); });
     connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now) { logSnapshot(*now); });
     logSnapshot(*session.snapshot());
 }

@@ -228,6 +228,7 @@ void MainWindow::connectSession()
     });
     connect(&m_session, &Session::written, this,
         [this](const QString& path) { tellWritten(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
+    connect(&m_session, &Session::told, m_errorBar, &ErrorBar::showIssue);
     connect(&m_session, &Session::layoutFound, m_layout, [this](const QString& layout) {
         m_layout->showState(QByteArray::fromBase64(layout.section(kLayoutBorder, 0, 0).toLatin1()));
         m_graph->setViewState(layout.section(kLayoutBorder, 1));
