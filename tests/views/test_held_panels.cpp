@@ -87,6 +87,47 @@ private slots:
         QVERIFY(!dockOf(d, "findings").isHidden());
     }
 
+    void keptFromALargeWindow_data()
+    {
+        QTest::addColumn<QSize>("size"); ///< of the window that it comes back to
+        QTest::addColumn<bool>("anew");
+        QTest::newRow("of the same size") << QSize(1920, 1050) << false;
+        QTest::newRow("a little smaller") << QSize(1800, 1000) << false;
+        QTest::newRow("too narrow for both groups below") << QSize(1024, 700) << true;
+    }
+    /// What has no room is arranged anew, by the layout that it is of: nothing overlaps or lies outside of the window.
+    void keptFromALargeWindow()
+    {
+        QFETCH(const QSize, size);
+        QFETCH(const bool, anew);
+        ExampleWindow d;
+        QVERIFY(d.ready());
+        d.window.resize(1920, 1050);
+        d.window.layoutOfPanels().apply(LayoutName::Compare);
+        d.window.layoutOfPanels().front(QStringLiteral("tokens"));
+        d.window.layoutOfPanels().front(QStringLiteral("elements"));
+        const auto together
+            = [&] { return d.window.tabifiedDockWidgets(&dockOf(d, "tokens")).contains(&dockOf(d, "tensors")); };
+        QVERIFY(!together());
+        const QByteArray kept = d.window.layoutOfPanels().state();
+        d.window.layoutOfPanels().apply(LayoutName::Inspect);
+        d.window.resize(size);
+        d.window.layoutOfPanels().apply(LayoutName::Compare);
+        d.window.layoutOfPanels().showState(kept);
+        QTest::qWait(20);
+        QCOMPARE(d.window.size(), size);
+        QCOMPARE(together(), anew);
+        QList<QDockWidget*> seen;
+        for (QDockWidget* dock : d.window.findChildren<QDockWidget*>(Qt::FindDirectChildrenOnly))
+            if (dock->isVisible() && !dock->isFloating() && dock->geometry().right() >= 0) {
+                QVERIFY2(d.window.rect().contains(dock->geometry()), qPrintable(dock->objectName()));
+                for (const QDockWidget* other : seen)
+                    QVERIFY2(!dock->geometry().intersects(other->geometry()), qPrintable(dock->objectName()));
+                seen << dock;
+            }
+        QVERIFY(seen.size() >= 3); // left, right, below
+    }
+
     /// The panel was deleted below its menu, which ran an event loop of its own.
     void aMenuGoesWithItsPanel()
     {

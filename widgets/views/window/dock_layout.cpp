@@ -440,6 +440,8 @@ bool DockLayout::restore(const QByteArray& state)
     sizes.setVersion(QDataStream::Qt_6_0);
     if (!known || kept.sizes.isEmpty() || !m_sizes->read(sizes))
         m_sizes->takeAnew();
+    if (known && m_sizes->lackRoom()) // what overlaps, or lies outside of the window, cannot be read
+        apply(m_fallback);
     return known;
 }
 

@@ -34,6 +34,8 @@ public:
     /// One more of such a panel, pinned to what that one shows, in a window of its own; null where there is no other.
     QDockWidget* openAnother(const QString& panelName);
     void apply(LayoutName name);
+    /// Which layout takes the place of an arrangement that has no room in the window.
+    void setFallback(LayoutName name) { m_fallback = name; }
     void applyTeach(
         const std::vector<std::string>& panels, const std::vector<std::string>& hidden); ///< that layout, with these
     bool front(const QString& panelName); ///< as raise(), without taking the focus
@@ -56,7 +58,8 @@ public:
     QList<QAction*> toggleActions() const;
     /// The arrangement, to be kept; empty while nothing was ever opened.
     QByteArray state() const;
-    /// As state() gave it; nothing happens for another version's. Takes effect with showAgain() while all are hidden.
+    /// As state() gave it; nothing happens for another version's. What is kept from a larger window and has no room in
+    /// this one is arranged anew. Takes effect with showAgain() while all are hidden.
     void showState(const QByteArray& state);
 
 signals:
@@ -96,6 +99,7 @@ private:
     std::vector<Raised> m_beside;
     QByteArray m_state; ///< arrangement while all are hidden; empty = never arranged
     bool m_dragged = false; ///< a dock moved with the mouse since the last press
+    LayoutName m_fallback = LayoutName::Inspect;
     bool m_arranging = false;
     bool m_shown = false;
 };

@@ -39,15 +39,24 @@ NamedLayouts::NamedLayouts(DockLayout& layout, WindowMemory memory, QWidget& win
     }
     if (const auto* own = std::get_if<QString>(&m_current); own && !layoutNamed(m_kept, *own))
         m_current = LayoutName::Inspect;
+    tellFallback();
     connect(&layout, &DockLayout::applied, this, [this](LayoutName name) { note(name); });
 }
 
 void NamedLayouts::note(LayoutChoice chosen)
 {
     m_current = std::move(chosen);
+    tellFallback();
     if (m_memory == WindowMemory::Remembered)
         writeLayoutChoice(m_current);
     emit changed();
+}
+
+/// An arrangement with no room gives way to the layout that it began with, where that is known.
+void NamedLayouts::tellFallback()
+{
+    const auto* builtIn = std::get_if<LayoutName>(&m_current);
+    m_layout.setFallback(builtIn && *builtIn != LayoutName::Teach ? *builtIn : LayoutName::Inspect);
 }
 
 QString NamedLayouts::current() const

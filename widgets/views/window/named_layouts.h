@@ -49,6 +49,7 @@ private:
         std::function<void()> show);
     void refill(QMenu& menu);
     void askToReplace(const QString& name);
+    void tellFallback();
     void note(LayoutChoice chosen);
     void keepArrangement(); ///< for goBack(), before another one takes its place
 

@@ -6,6 +6,7 @@
 #include <QLayout>
 #include <QMainWindow>
 #include <QMouseEvent>
+#include <QScreen>
 #include <QTabBar>
 
 #include <algorithm>
@@ -145,6 +146,17 @@ bool DockSizes::eventFilter(QObject* watched, QEvent* event)
         break;
     }
     return QObject::eventFilter(watched, event);
+}
+
+bool DockSizes::lackRoom() const
+{
+    const bool grows = m_window.windowState() & (Qt::WindowMaximized | Qt::WindowFullScreen); // it may be about to
+    const QSize least = m_window.layout()->minimumSize();
+    const QSize now = grows ? m_window.size().expandedTo(m_window.screen()->availableSize()) : m_window.size();
+    const auto lacks = [&](const Wanted& w, Qt::Orientation o) {
+        return w.window > along(o, now) && along(o, least) > along(o, now);
+    };
+    return lacks(m_widths, Qt::Horizontal) || lacks(m_heights, Qt::Vertical);
 }
 
 void DockSizes::write(QDataStream& out)

@@ -20,6 +20,8 @@ public:
     void takeAnew(); ///< the docks were arranged: what they have now is wanted
     void forget(const QDockWidget& dock); ///< it went to another place
     void beforeResize(QSize from); ///< the docks have what they have in a window of that size
+    /// The docks are kept from a larger window, and have less room in this one than they need at least.
+    bool lackRoom() const;
     void write(QDataStream& out);
     /// As write() gave it; false for what is broken. Gives the docks their shares of the window as it is.
     bool read(QDataStream& in);
