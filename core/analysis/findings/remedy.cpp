@@ -131,18 +131,14 @@ std::string optionOf(const Remedy& remedy)
     }
 }
 
-/// Symmetric ranges that the recipe gives the tensor would stay as wide as they are.
+/// A range that stays symmetric, the recipe's own or what a calibrator finds around zero, would stay as wide as it is.
 Recipe asymmetric(Recipe recipe, const Remedy& remedy)
 {
     recipe.symmetricActivations = false;
-    const auto own = recipe.tensors.find(remedy.tensor);
-    if (own == recipe.tensors.end() || own->second.parts.empty())
+    if (!givesRange(remedy))
         return recipe;
     recipe = withSymmetry(std::move(recipe), remedy.tensor, std::nullopt);
-    const auto left = recipe.tensors.find(remedy.tensor);
-    const bool ranged = left != recipe.tensors.end() && !left->second.parts.empty()
-        && (left->second.parts.front().scale || left->second.parts.front().lowest);
-    return ranged ? withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high) : recipe;
+    return withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high);
 }
 
 Recipe withEightBits(Recipe recipe, const Remedy& remedy)

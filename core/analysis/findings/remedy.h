@@ -27,7 +27,7 @@ enum class RemedyKind {
     KeepExtremeConstants, ///< constants beyond any useful scale stay float
     UnsignedActivations, ///< uint8 in place of int8
     KeepActivations, ///< Relu and Clip stay where ranges do not do their work, and the range ends at their bounds
-    AsymmetricActivations, ///< all of them; a range of its own that the tensor has becomes that of its data
+    AsymmetricActivations, ///< all of them; with a range: the tensor gets it, that of its data
     DynamicFormat, ///< ranges of activations from each sample while running
     EightBitWeight, ///< one constant becomes int8 per channel, in blocks where the recipe stores blocks; without a
                     ///< tensor: all weights become of `type`

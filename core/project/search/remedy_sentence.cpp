@@ -52,7 +52,8 @@ std::string phraseOf(const Changes& changes)
     case RemedyKind::KeepActivations:
         return "keep Relu and Clip before " + places;
     case RemedyKind::AsymmetricActivations:
-        return "quantize activations asymmetrically, with ranges of their data for " + places;
+        return "quantize activations asymmetrically"
+            + (places.empty() ? std::string() : ", with ranges of their data for " + places);
     case RemedyKind::DynamicFormat:
         return "use the dynamic format";
     case RemedyKind::StaticFormat:

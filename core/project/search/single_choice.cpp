@@ -3,6 +3,7 @@
 
 #include "core/analysis/rules/findings.h"
 #include "core/project/arithmetic/saturating_node.h"
+#include "core/project/search/remedy_verdict.h"
 #include "core/quant/recipe/recipe.h"
 
 #include <fmt/format.h>
@@ -54,6 +55,21 @@ Result<Changes> widened(RemedyTrials& trials, const Changes& own)
             chosen = choice;
     }
     return chosen;
+}
+
+/// Asymmetric codes with ranges as the recipe finds them, where these gain more than all of what the data hold: a
+/// calibrator may cut rare values off.
+Result<Changes> asCalibrated(RemedyTrials& trials, const Changes& own)
+{
+    const Recipe* recipe = trials.recipe();
+    const auto finds = [&](const Remedy& r) {
+        return r.kind == RemedyKind::AsymmetricActivations && !recipe->tensors.contains(r.tensor);
+    };
+    if (!recipe || trials.inFile() || !recipe->symmetricActivations || !std::ranges::all_of(own, finds))
+        return own;
+    const Changes plain { { RemedyKind::AsymmetricActivations, {}, {}, 0, 0, 0 } };
+    QS_CHECK(trials.measure({ plain }, 1));
+    return aloneDb(trials, plain) > aloneDb(trials, own) + GainLimits::nothingDb ? plain : own;
 }
 
 /// The sums that it makes saturate on this CPU, and no other finding tells of that.
@@ -137,7 +153,8 @@ Result<Changes> bestAlone(
     if (finding.rule == Rule::SaturatingAccumulation)
         return keptWithin16Bits(trials, comparison, finding, own, most);
     QS_TRY(const Changes wide, widened(trials, own));
-    return within16Bits(trials, comparison, wide);
+    QS_TRY(const Changes found, asCalibrated(trials, wide));
+    return within16Bits(trials, comparison, found);
 }
 
 void putBestPlaceFirst(const RemedyTrials& trials, const Comparison& comparison, Finding& f)
