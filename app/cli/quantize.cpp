@@ -136,13 +136,15 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
         std::cout << o.like << ": " << describeReadBack(back) << "\n";
     for (const std::string& sentence : back.undetermined)
         printWarnings({ o.like + " does not tell: " + sentence }, context.common);
-    if (!o.data.given() && o.ranges.empty() && o.recipe.calibrationCache.empty() && o.shards.calibrated.empty())
+    if (!o.data.given() && o.ranges.empty() && o.recipe.calibrationCache.empty() && o.shards.calibrated.empty()) {
+        keepSoftmaxRanges(back, inputs.model->graph);
         inputs.ranges = std::move(back.ranges);
-    else // those that the recipe has of single tensors are the file's, too
+    } else { // those that the recipe has of single tensors are the file's, too
         back.recipe = recalibrated(std::move(back.recipe), model);
     for (const auto& [path, value] : o.recipe.flags) // given for all, also where the file had something else
         back.recipe = withoutOwn(std::move(back.recipe), model, path);
     return ChosenRecipe { std::move(back.recipe), o.like };
+    }
 }
 
 /// A shard writes its state alone, all others a model.

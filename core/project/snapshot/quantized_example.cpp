@@ -10,6 +10,7 @@
 #include "core/quant/recipe/recipe_edit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -218,6 +219,22 @@ bool recipeMakesFile(const Snapshot& s)
 }
 
 Recipe recipeWithRanges(const ReadBack& back) { return withRanges(back.recipe, back.ranges); }
+
+void keepSoftmaxRanges(ReadBack& back, const Graph& floatModel)
+{
+    constexpr float kRounding = 1e-5f; // of ends that scales stand for
+    for (const Node& node : floatModel.nodes()) {
+        if (!node.is("Softmax") || !node.hasOutput(0))
+            continue;
+        const std::string& name = floatModel.value(node.outputs[0]).name;
+        const auto range = back.ranges.tensors.find(name);
+        if (range == back.ranges.tensors.end() || back.recipe.tensors.contains(name))
+            continue;
+        const double low = range->second.lowest, high = range->second.highest;
+        if (std::abs(low) > kRounding || std::abs(high - 1) > kRounding)
+            back.recipe = withRange(std::move(back.recipe), name, low, high);
+    }
+}
 
 std::string describeReadBack(const ReadBack& back)
 {

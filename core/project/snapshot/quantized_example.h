@@ -27,6 +27,10 @@ bool recipeMakesFile(const Snapshot& snapshot);
 /// them.
 Recipe recipeWithRanges(const ReadBack& back);
 
+/// Ranges beside the recipe, as the quantizer is given those of calibration, say less for a Softmax, which it gives
+/// 0…1: the recipe keeps the file's where that is another.
+void keepSoftmaxRanges(ReadBack& back, const Graph& floatModel);
+
 /// The same in a few sentences: format, types, what was excluded, ranges, whether the same file comes out.
 std::string describeReadBack(const ReadBack& back);
 
