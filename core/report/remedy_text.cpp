@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/remedy_text.h"
 
+#include "core/project/search/lacking_ranges.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/quant/read_back/quantized_file.h"
 #include "core/report/format.h"
@@ -84,8 +85,12 @@ Words quantizeCommand(const Snapshot& s, std::span<const Remedy> changes)
 {
     Words words { "quantscope-cli quantize", pathWord(s.floatModel->model->path) };
     words.push_back(wasMadeByRecipe(s) ? recipeWord(s.inputs) : "--like " + pathWord(s.quantModel->model->path));
-    const bool takes = std::ranges::any_of(changes, takesData);
-    for (std::string& option : remedyOptionList(changes, {}))
+    const LackingRanges lacking = wasMadeByRecipe(s) ? LackingRanges {} : lackingRanges(s, changes);
+    std::vector<Remedy> all(changes.begin(), changes.end());
+    all.insert(all.end(), lacking.constants.begin(), lacking.constants.end());
+    all.insert(all.end(), lacking.ranges.begin(), lacking.ranges.end());
+    const bool takes = lacking.needData || std::ranges::any_of(changes, takesData);
+    for (std::string& option : remedyOptionList(all, {}))
         if (!option.empty())
             words.push_back(std::move(option));
     const bool ranges = wasMadeByRecipe(s) && !s.inputs.rangesPath.empty() && !takes;

@@ -44,9 +44,20 @@ bool givesRange(const Remedy& remedy)
         && remedy.low < remedy.high;
 }
 
-Recipe withNodeInFloat(Recipe recipe, const Remedy& remedy)
+/// Parameters that a Constant makes for the node alone are quantized where the recipe has nodes of that type.
+Recipe withNodeInFloat(Recipe recipe, const Remedy& remedy, const GraphDraft& floatModel)
 {
     recipe = withExclusion(std::move(recipe), remedy.node, true);
+    const bool constants = std::ranges::find(recipe.opTypes, "Constant") != recipe.opTypes.end();
+    for (const DraftNode& made : floatModel.nodes) {
+        if (!constants || !made.is("Constant") || !made.hasOutput(0))
+            continue;
+        const auto reads = [&](const DraftNode& n) { return std::ranges::count(n.inputs, made.outputs[0]) > 0; };
+        const auto reader = std::ranges::find_if(floatModel.nodes, reads);
+        if (reader != floatModel.nodes.end() && reader->name == remedy.node
+            && std::ranges::count_if(floatModel.nodes, reads) == 1)
+            recipe = withExclusion(std::move(recipe), made.name, true);
+    }
     return givesRange(remedy) ? withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high) : recipe;
 }
 
@@ -177,7 +188,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::ReduceRange:
         return withReducedWeights(std::move(recipe), floatModel);
     case RemedyKind::ExcludeNode:
-        return withNodeInFloat(std::move(recipe), remedy);
+        return withNodeInFloat(std::move(recipe), remedy, floatModel);
     case RemedyKind::KeepExtremeConstants:
         recipe.keepExtremeConstants = true;
         break;
