@@ -173,6 +173,14 @@ bool isMendedItself(const Snapshot& s, std::span<const Remedy> changes)
         || breaksLayers(*s.comparison, changes) || !recipeMakesFile(s);
 }
 
+/// Trials find ranges that the file does not tell by the data; a command without data leaves in float what operators on
+/// codes have no range of.
+bool isTriedOtherwise(const Snapshot& s, const Finding& f)
+{
+    return f.measuredGainDb && !wasMadeByRecipe(s) && s.comparison->trials && s.comparison->trials->inFile
+        && s.quantModel->quant->form() == QuantForm::QOperator && isOffered(f) && isOneOf(f, s.comparison->findings);
+}
+
 } // namespace
 
 std::string remedyOptionsOf(const Finding& f, std::span<const Remedy> changes)
@@ -195,7 +203,7 @@ Words remedyCommand(const Snapshot& s, const Finding& f, std::span<const Remedy>
     if (options && !f.measuredGainDb && !wasMadeByRecipe(s) && isMendedItself(s, made))
         return isFirst(f, s.comparison->findings) && !s.comparison->trials ? compareCommand(s, f) : Words {};
     if (options)
-        return quantizeCommand(s, made);
+        return isTriedOtherwise(s, f) ? compareCommand(s, f) : quantizeCommand(s, made);
     const bool tried = isOffered(f) && s.comparison->trials && isOneOf(f, s.comparison->findings);
     return tried ? compareCommand(s, f) : Words {};
 }
