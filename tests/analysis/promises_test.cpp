@@ -259,6 +259,51 @@ private slots:
         QVERIFY2(QString::fromStdString(f->summary).contains(sentence), f->summary.c_str());
     }
 
+    void refusedBlocks_data()
+    {
+        QTest::addColumn<int>("bits");
+        QTest::addColumn<bool>("real"); ///< zero points
+        QTest::addColumn<bool>("refused");
+        QTest::newRow("8 bits, real zero points") << 8 << true << true;
+        QTest::newRow("8 bits, whole zero points") << 8 << false << false;
+        QTest::newRow("4 bits, real zero points") << 4 << true << false;
+    }
+    /// hqq has zero points between codes, and kernels take these with fewer than 8 bits.
+    void refusedBlocks()
+    {
+        QFETCH(int, bits);
+        QFETCH(bool, real);
+        QFETCH(bool, refused);
+        constexpr int64_t kIn = 16, kOut = 2;
+        const int64_t bytes = kIn * bits / 8;
+        const auto model = [&](bool quantized) {
+            SmallModel m(quantized ? "q" : "f");
+            m.input("x", { 1, kIn });
+            if (!quantized)
+                return m.constant("w", Tensor::of<float>({ kIn, kOut }, std::vector<float>(size_t(kIn * kOut), 0.5f)))
+                    .node("MatMul", { "x", "w" }, { "y" })
+                    .output("y")
+                    .finish();
+            m.constant("c", Tensor::of<uint8_t>({ kOut, 1, bytes }, std::vector<uint8_t>(size_t(kOut * bytes), 0x99)));
+            m.constant("s", Tensor::of<float>({ kOut }, { 0.1f, 0.1f }));
+            m.constant("z",
+                real ? Tensor::of<float>({ kOut }, { 3.5f, 3.5f })
+                     : Tensor::of<uint8_t>({ kOut, 1 }, std::vector<uint8_t>(size_t(kOut), 3)));
+            return m
+                .node("MatMulNBits", { "x", "c", "s", "z" }, { "y" },
+                    { { "K", kIn }, { "N", kOut }, { "bits", int64_t(bits) }, { "block_size", int64_t(16) } },
+                    "com.microsoft")
+                .output("y")
+                .finish();
+        };
+        const Comparison c = compared(model(false), model(true),
+            FixedData({ Tensor::of<float>({ 1, kIn }, std::vector<float>(size_t(kIn), 1)) }));
+        const Finding* f = findingOf(c, Rule::RuntimeRejects);
+        QVERIFY2((f != nullptr) == refused, qPrintable(rulesOf(c)));
+        if (f)
+            QVERIFY2(f->title.find("does not load") != std::string::npos, f->title.c_str());
+    }
+
     /// The noise of a part says nothing beside that of the whole.
     void partsHaveNoIncrease()
     {

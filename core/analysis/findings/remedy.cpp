@@ -110,7 +110,10 @@ std::string optionOf(const Remedy& remedy)
     case RemedyKind::PerChannel:
         return "--per-channel";
     case RemedyKind::EightBitWeight:
-        return remedy.ofAllWeights() ? fmt::format("--weight-type {}", nameIn(kCodeTypes, remedy.type)) : "";
+        return remedy.ofAllWeights()
+            ? fmt::format("{}--weight-type {}", remedy.plainBlocks ? "--format weight-only --algorithm default " : "",
+                nameIn(kCodeTypes, remedy.type))
+            : "";
     case RemedyKind::ReduceRange:
         return "--reduce-range";
     case RemedyKind::ExcludeNode:
@@ -152,8 +155,17 @@ Recipe asymmetric(Recipe recipe, const Remedy& remedy)
     return withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high);
 }
 
+/// No kernel of ONNX Runtime's has 8 bits with the real zero points of hqq.
+Recipe withWholeZeroPoints(Recipe recipe)
+{
+    if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Hqq)
+        recipe.weightOnly.algorithm = WeightOnlyAlgorithm::Default;
+    return recipe;
+}
+
 Recipe withEightBits(Recipe recipe, const Remedy& remedy)
 {
+    recipe = withWholeZeroPoints(std::move(recipe));
     if (recipe.format == RecipeFormat::WeightOnly) {
         recipe.weightOnly.nodes[remedy.node].type = isSigned(recipe.weightType) ? DType::Int8 : DType::UInt8;
         return recipe;
@@ -206,7 +218,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::EightBitWeight:
         if (!remedy.ofAllWeights())
             return withEightBits(std::move(recipe), remedy);
-        return withWeightType(std::move(recipe), floatModel, remedy.type);
+        return withWeightType(withWholeZeroPoints(std::move(recipe)), floatModel, remedy.type);
     case RemedyKind::Equalize:
         recipe = recalibrated(std::move(recipe), floatModel); // activations are others then
         recipe.corrections.equalize = true;

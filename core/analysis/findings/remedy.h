@@ -50,6 +50,7 @@ struct Remedy {
     int64_t axis = 0; ///< PerChannel, EightBitWeight
     Calibrator calibrator = Calibrator::MinMax; ///< Calibrate
     DType type = DType::UInt8; ///< ActivationType, EightBitWeight of all
+    bool plainBlocks = false; ///< EightBitWeight of all: blocks by the default algorithm, as hqq has no 8 bits that run
     bool operator==(const Remedy&) const = default;
     bool ofAllWeights() const
     {

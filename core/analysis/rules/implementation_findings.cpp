@@ -3,6 +3,7 @@
 #include "core/analysis/rules/findings.h"
 
 #include "core/base/text/grouped_digits.h"
+#include "core/graph/domains.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/model/opsets.h"
 
@@ -271,6 +272,14 @@ bool readsHalves(const Plan& plan, const Node& node)
     });
 }
 
+/// Of hqq; kernels have them with fewer bits alone.
+bool hasRealZerosOfEightBits(const Plan& plan, const Node& node)
+{
+    constexpr size_t kZeros = 3;
+    return node.is("MatMulNBits", kMicrosoftDomain) && node.attributes.integer("bits", 4) == 8 && node.hasInput(kZeros)
+        && isFloat(plan.facts().of(node.inputs[kZeros]).dtype);
+}
+
 constexpr int64_t kOpsetOfOtherScales = 23; ///< from which a scale need not have the type of what it quantizes
 
 bool hasScaleOfOtherType(const Plan& plan, const Node& node)
@@ -300,6 +309,8 @@ public:
             m_types.add(node);
         if (node.opType.starts_with("QLinear") && readsHalves(plan, node))
             m_codes.add(node);
+        if (hasRealZerosOfEightBits(plan, node))
+            m_zeros.add(node);
         m_opset = node.domain.empty() && node.opset > 0 ? node.opset : m_opset;
     }
 
@@ -318,6 +329,10 @@ public:
             "Store these scales in the type of the values.", found);
         tell(m_codes, "ONNX Runtime does not load this file: float16 scales",
             "{} operators on codes have float16 scales, which they do not take.", "Use the Q/DQ form.", found);
+        tell(m_zeros, "ONNX Runtime does not load this file: real zero points of 8 bits",
+            "{} products in blocks of 8 bits have floating-point zero points, as hqq makes them; on a CPU ONNX Runtime "
+            "takes these with fewer bits alone.",
+            "Quantize these weights by another algorithm than hqq.", found);
     }
 
 private:
@@ -337,7 +352,7 @@ private:
         found.push_back(std::move(*f));
     }
 
-    FormNotes m_axes, m_halves, m_types, m_codes;
+    FormNotes m_axes, m_halves, m_types, m_codes, m_zeros;
     int64_t m_opset = 0;
 };
 

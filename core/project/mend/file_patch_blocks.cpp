@@ -71,11 +71,8 @@ Status FilePatch::setProduct(uint32_t index, size_t reader, const Tensor& value,
     rules.bits = int(eightBits ? kEightBits : node.attributes.integer("bits", kUsualBits));
     rules.blockSize = node.attributes.integer("block_size", rules.blockSize);
     rules.symmetric = !zeros;
-    if (zeros && isFloat(zeros->dtype())) {
-        if (eightBits)
-            return refuse(index, "ONNX Runtime has no kernel for real zero points of 8 bits");
+    if (zeros && isFloat(zeros->dtype()) && !eightBits) // no kernel of ONNX Runtime's has real ones of 8 bits
         rules.algorithm = WeightOnlyAlgorithm::Hqq;
-    }
     const auto blocks = quantizeBlocks(turned(value, scales->dtype()), rules);
     if (!blocks.ok())
         return refuse(index, blocks.issue().what);

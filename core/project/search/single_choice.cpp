@@ -40,6 +40,8 @@ std::vector<Changes> ofAllWeights(const Changes& changes, const Recipe* recipe)
         return {};
     Remedy eight { RemedyKind::EightBitWeight, {}, {}, 0, 0, 0 };
     eight.type = recipe && !isSigned(recipe->weightType) ? DType::UInt8 : DType::Int8;
+    eight.plainBlocks = recipe && recipe->format == RecipeFormat::WeightOnly
+        && recipe->weightOnly.algorithm == WeightOnlyAlgorithm::Hqq;
     return { { eight }, { eight, channels } };
 }
 

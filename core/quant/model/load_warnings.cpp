@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/model/load_warnings.h"
 
+#include "core/graph/domains.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/params/float8.h"
 
@@ -36,6 +37,16 @@ bool hasChannelsBeyondMatrix(const GraphDraft& draft, const DraftNode& node)
     const Tensor* weight = draft.constant(node.inputs[slots->weight]);
     const Tensor* zeroPoint = draft.constant(node.inputs[slots->zeroPoint]);
     return weight && zeroPoint && weight->rank() > 2 && zeroPoint->rank() == 1 && zeroPoint->count() > 1;
+}
+
+/// Of hqq; kernels have them with fewer bits alone.
+bool hasRealZerosOfEightBits(const GraphDraft& draft, const DraftNode& node)
+{
+    constexpr size_t kZeros = 3;
+    if (!node.is("MatMulNBits", kMicrosoftDomain) || node.attributes.integer("bits", 4) != 8 || !node.hasInput(kZeros))
+        return false;
+    const Tensor* zeros = draft.constant(node.inputs[kZeros]);
+    return zeros && isFloat(zeros->dtype());
 }
 
 /// ONNX Runtime 1.31 runs these between float8 codes at every optimization level; of all others that it was tried with
@@ -83,6 +94,10 @@ std::vector<std::string> loadWarnings(const GraphDraft& quantized)
             "has a float16 scale" + raise + std::to_string(kOpsetOfHalfScales) + now);
     first([&](const DraftNode& node) { return node.opType.starts_with("QLinear") && readsHalves(quantized, node); },
         "has a float16 scale, which operators on codes do not take; use the qdq format");
+    first([&](const DraftNode& node) { return hasRealZerosOfEightBits(quantized, node); },
+        "has real zero points with 8 bits, which its CPU kernels take with fewer bits alone; another algorithm than "
+        "hqq "
+        "has 8 bits");
     for (const DraftNode& node : quantized.nodes)
         if (hasChannelsBeyondMatrix(quantized, node)) {
             warnings.push_back("ONNX Runtime will not run this file: '" + node.name

@@ -101,7 +101,6 @@ public:
     Status write()
     {
         QS_TRY(const std::vector<BlockProduct> products, blockProducts(m_model, m_recipe, m_sources.threads));
-        noteEightBits(products);
         auto next = products.begin();
         for (size_t n = 0; n < m_draft.nodes.size(); ++n) {
             bool written = next != products.end() && next->node == n;
@@ -126,16 +125,6 @@ public:
     }
 
 private:
-    void noteEightBits(const std::vector<BlockProduct>& products)
-    {
-        const auto eightBits
-            = [](const BlockProduct& p) { return p.rules.bits == 8 && p.rules.algorithm == WeightOnlyAlgorithm::Hqq; };
-        if (std::ranges::any_of(products, eightBits))
-            m_model.warnings.push_back(
-                "ONNX Runtime's CPU kernels take the real zero points of hqq with 2 and 4 bits only, "
-                "so it cannot run this file; another algorithm has 8 bits");
-    }
-
     /// Weights that the node's subgraphs multiply with.
     Status bodies(DraftNode& node)
     {
