@@ -6,6 +6,7 @@
 #include "core/base/work/memory.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
+#include "core/project/about/equalized_chains.h"
 #include "core/project/files/used_files.h"
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/quantize/sharded_calibration.h"
@@ -19,6 +20,8 @@
 #include "core/quant/write/quantizer.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -124,9 +127,9 @@ FileRoles filesOfQuantize(const QuantizeCommand& o, const CommonOptions& common)
 }
 
 /// The recipe that --like's file was made with, and its ranges.
-Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& context, QuantizeInputs& inputs)
+Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const std::shared_ptr<const Model>& example,
+    const Context& context, QuantizeInputs& inputs)
 {
-    QS_TRY(const auto example, importModel(o.like));
     FileRoles files = filesOfQuantize(o, context.common);
     addFilesOf(files, *example, "the example");
     QS_CHECK(files.check());
@@ -141,10 +144,10 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
         inputs.ranges = std::move(back.ranges);
     } else { // those that the recipe has of single tensors are the file's, too
         back.recipe = recalibrated(std::move(back.recipe), model);
+    }
     for (const auto& [path, value] : o.recipe.flags) // given for all, also where the file had something else
         back.recipe = withoutOwn(std::move(back.recipe), model, path);
     return ChosenRecipe { std::move(back.recipe), o.like };
-    }
 }
 
 /// A shard writes its state alone, all others a model.
@@ -177,6 +180,7 @@ struct QuantizeTask {
     QuantizeInputs inputs;
     WorkContext work;
     std::vector<std::string> warnings;
+    std::shared_ptr<const Model> example; ///< that --like names; null: none
 };
 
 /// Options are checked before anything is read, which takes longer.
@@ -203,7 +207,8 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     QS_CHECK(files.check());
     QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));
     if (!o.like.empty()) {
-        QS_TRY(const ChosenRecipe example, likeExample(o, context, inputs));
+        QS_TRY(task.example, importModel(o.like));
+        QS_TRY(const ChosenRecipe example, likeExample(o, task.example, context, inputs));
         QS_TRY(task.chosen, chosenRecipe(o.recipe, example));
         addFilesOf(files, task.chosen.recipe, o.floatPath);
         QS_CHECK(files.check());
@@ -279,6 +284,16 @@ void printSummary(const QuantizeCommand& o, const ChosenRecipe& chosen, const Qu
         nameIn(kRecipeFormats, chosen.recipe.format), chosen.start);
 }
 
+/// What changes beside --like leaves of the file's layers.
+Status checkLayers(const QuantizeTask& task, const Quantization& made)
+{
+    const auto& wanted = task.chosen.recipe.codes.constants;
+    const auto isKept = [&](const auto& entry) { return made.codes.kept.contains(entry.first); };
+    if (!task.example || std::ranges::all_of(wanted, isKept) || std::ranges::none_of(wanted, isKept))
+        return {};
+    return checkChains(equalizedChains(task.inputs.model, task.example), task.chosen.recipe.codes, made.codes);
+}
+
 Result<int> quantize(const QuantizeCommand& o, Context& context)
 {
     QS_TRY(QuantizeTask task, quantizeTask(o, context));
@@ -293,6 +308,7 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     if (!quantized)
         return blamedOnData(quantized.issue(), task.inputs.model->graph, o.data.data);
     const Quantization& made = *quantized;
+    QS_CHECK(checkLayers(task, made));
     task.warnings.insert(task.warnings.end(), made.warnings.begin(), made.warnings.end());
     if (!quantizesAnything(made))
         task.warnings.push_back("the recipe quantizes nothing of this model");
