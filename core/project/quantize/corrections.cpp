@@ -131,6 +131,25 @@ private:
         return {};
     }
 
+    /// What a new Mul makes gets a quantizer where one stands at what it reads or at the weight behind it: the file
+    /// that places them does not name it.
+    void placeBehind(const std::vector<std::string>& added)
+    {
+        std::vector<std::string>& placed = m_state.recipe.placement.tensors;
+        const auto isPlaced = [&](const std::string& name) { return std::ranges::find(placed, name) != placed.end(); };
+        for (const DraftNode& mul : m_state.draft.nodes) {
+            if (placed.empty() || std::ranges::find(added, mul.name) == added.end())
+                continue;
+            const std::string& output = mul.outputs.front();
+            const bool near = std::ranges::any_of(m_state.draft.nodes, [&](const DraftNode& reader) {
+                return reader.hasInput(1) && reader.inputs[0] == output
+                    && (isPlaced(mul.inputs[0]) || isPlaced(reader.inputs[1]));
+            });
+            if (near && !isPlaced(output))
+                placed.push_back(output);
+        }
+    }
+
     Status smooth(CorrectionReport& report)
     {
         QS_TRY(const std::vector<bool> nodes, chosen());
@@ -140,6 +159,7 @@ private:
             smoothInputs(m_state.draft, nodes, asked.smoothQuantAlpha, asked.smoothQuantFolding, run));
         m_state.applied.smoothQuant = true;
         m_state.recipe.exclude.insert(m_state.recipe.exclude.end(), made.added.begin(), made.added.end());
+        placeBehind(made.added);
         report.name = "SmoothQuant";
         report.movesFactors = true;
         report.changes = counted(made.inputs, "input") + " smoothed, " + std::to_string(made.folded)
