@@ -16,6 +16,7 @@ int main(int argc, char** argv)
              runFloat8Tests,
              runLeftInFloatTests,
              runLostScalesTests,
+             runOtherwiseMadeTests,
              runPercentileTailsTests,
              runPlacementTests,
              runQuantizerTests,

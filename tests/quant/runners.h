@@ -9,6 +9,7 @@ int runCorrectTests(int argc, char** argv);
 int runFloat8Tests(int argc, char** argv);
 int runLeftInFloatTests(int argc, char** argv);
 int runLostScalesTests(int argc, char** argv);
+int runOtherwiseMadeTests(int argc, char** argv);
 int runPercentileTailsTests(int argc, char** argv);
 int runPlacementTests(int argc, char** argv);
 int runQuantizerTests(int argc, char** argv);
