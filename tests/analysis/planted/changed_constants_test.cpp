@@ -407,7 +407,7 @@ private slots:
         QVERIFY2(found->summary.find("3.5 dB more without them") != std::string::npos, found->summary.c_str());
     }
 
-    void besideRoundedWeights_data()
+    void besideWeightsInFloats_data()
     {
         QTest::addColumn<float>("shift"); // of the bias
         QTest::addColumn<bool>("told"); // it is
@@ -416,7 +416,7 @@ private slots:
         QTest::newRow("another bias") << 2.f << true;
     }
     /// Weights that were rounded and are stored in floats: a bias beside them has its own part alone.
-    void besideRoundedWeights()
+    void besideWeightsInFloats()
     {
         QFETCH(const float, shift);
         QFETCH(const bool, told);
