@@ -182,15 +182,18 @@ void addFindings(const Comparison& c, const std::optional<FindingLimit>& limit, 
     for (size_t i = 0; i < c.findings.size(); ++i) {
         const Finding& f = c.findings[i];
         const bool ignored = limit && std::ranges::find(limit->ignored, f.rule) != limit->ignored.end();
-        const GateVerdict verdict = !limit || ignored ? GateVerdict::NotJudged
-            : f.severity <= limit->failOn             ? GateVerdict::Missed
-                                                      : GateVerdict::Passed;
+        const bool ofCpu = f.cause == "this CPU"; // a gate says the same on all machines
+        const GateVerdict verdict = !limit || ignored || ofCpu ? GateVerdict::NotJudged
+            : f.severity <= limit->failOn                      ? GateVerdict::Missed
+                                                               : GateVerdict::Passed;
         const std::string place = shortName(f.tensor.empty() ? f.node : f.tensor);
         const std::string measured = fmt::format("{} {}", severityName(f.severity), ruleId(f.rule));
         std::string sentence = fmt::format(
             "finding {}{}: {}", measured, place.empty() ? "" : " at " + place, oneLine(f.title, kNameLength));
         if (limit)
-            sentence += ignored ? "; the gate file ignores this rule" : "; fail_on asks for " + wanted;
+            sentence += ignored ? "; the gate file ignores this rule"
+                : ofCpu         ? "; it is of this CPU alone, so it is judged with --arithmetic integer-avx2 only"
+                                : "; fail_on asks for " + wanted;
         checks.push_back({ GateRule::FailOn, verdict, place, wanted, measured, sentence, i });
     }
     if (c.findings.empty())

@@ -13,6 +13,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kMostSamples = 2; ///< feeds; three runs each
+constexpr int kAttempts = 2; ///< memory that lacked for a moment is no reason to tell nothing
 /// Two neighbouring weights of at most this and any activation code fit 16 bits: 255 * 2 * 64 < 2^15.
 constexpr int kAlwaysFits = 64;
 
@@ -57,7 +58,7 @@ public:
             }
         const auto model = std::make_shared<const Model>(pair.quantPlan->model());
         for (const ArithmeticProfile profile : { ArithmeticProfile::Integer, ArithmeticProfile::IntegerAvx2 })
-            m_plans.push_back(Plan::make(model, { KernelMode::Fast, profile, pair.lowered }));
+            m_plans.push_back(Plan::make(model, { KernelMode::Fast, profile }));
         m_sums.resize(2 * m_x.size());
     }
 
@@ -105,14 +106,17 @@ std::optional<CpuSums> measureCpuSums(
 {
     if (!hasLargeWeights(pair))
         return std::nullopt;
-    SumRuns runs(pair, work);
-    uint64_t count = 0;
-    for (size_t i = 0; i < std::min(samples.size(), kMostSamples); ++i) {
-        if (!runs.add(samples[i]))
-            return std::nullopt;
-        count += samples[i].samples;
+    for (int attempt = 0; attempt < kAttempts && !work.cancel.cancelled(); ++attempt) {
+        SumRuns runs(pair, work);
+        const size_t most = std::min(samples.size(), kMostSamples);
+        size_t done = 0;
+        uint64_t count = 0;
+        while (done < most && runs.add(samples[done]))
+            count += samples[done++].samples;
+        if (done == most)
+            return runs.result(count);
     }
-    return runs.result(count);
+    return std::nullopt;
 }
 
 } // namespace qs

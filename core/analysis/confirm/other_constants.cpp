@@ -106,10 +106,10 @@ public:
     }
 
 private:
-    static bool isReal(const Plan& plan, const std::string& name)
+    bool isReal(const Plan& plan, const std::string& name) const
     {
         const ValueId id = plan.graph().findValue(name);
-        return id.valid() && !plan.blocked(id) && isFloat(plan.facts().of(id).dtype);
+        return id.valid() && !plan.blocked(id) && holdsReals(m_pair, plan, id);
     }
 
     /// By output, of each of the networks; empty where one of them cannot be run.
@@ -124,8 +124,11 @@ private:
             return {};
         std::vector<std::vector<std::vector<float>>> reals(outputs.size());
         for (size_t i = 0; i < outputs.size(); ++i)
-            for (const auto& m : made)
-                reals[i].push_back(countedReals(sample, outputs[i].shown, (*m)[i]));
+            for (size_t n = 0; n < networks.size(); ++n) {
+                const Tensor& t = (*made[n])[i];
+                reals[i].push_back(countedReals(sample, outputs[i].shown, t.shape(),
+                    realsHeld(m_pair, *networks[n].plan, networks[n].outputs[i], t)));
+            }
         return reals;
     }
 

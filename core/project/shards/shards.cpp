@@ -309,6 +309,9 @@ private:
         inputs.data = request(located(m_header.data), located(m_header.preprocess));
         const auto opened = buildSnapshot(
             inputs, std::make_shared<const Snapshot>(m_snapshots.front()), m_work.progress, m_work.cancel);
+        std::error_code unseen;
+        if (!opened.ok() && std::filesystem::exists(inputs.data.spec, unseen))
+            return opened.issue(); // they are here, and cannot be read
         const auto data = opened.ok() ? (*opened)->data : nullptr;
         const auto identity = data ? dataIdentity(*data) : Result<Hash128>(cancelled());
         if (!identity.ok() || *identity != m_header.dataIdentity)
