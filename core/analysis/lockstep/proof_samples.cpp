@@ -374,7 +374,9 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
         sample.inputs = before.inputs(sample.inputs);
         padding.leaveOut(sample);
     }
-    const auto cpuSums = addsPairsIn16Bits() && !pair.writtenPlan ? measureCpuSums(pair, samples, work) : std::nullopt;
+    const bool whole = measured.samples == measured.allSamples; // parts are asked together, when they are merged
+    const auto cpuSums
+        = whole && addsPairsIn16Bits() && !pair.writtenPlan ? measureCpuSums(pair, samples, work) : std::nullopt;
     NetworkProof proof = proveNetwork(pair, samples, work);
     if (isHiddenByRounding(proof)) {
         QS_TRY(std::vector<ProofSample> others, SampleChooser(measured, feeds, feed).others(samples));
