@@ -65,10 +65,10 @@ inline Prepared smallDecoder(bool quantized, const DecoderForm& form)
     m.node("Gather", { "words", "input_ids" }, { "word" });
     if (form.cached)
         m.node("Concat", { form.past, "word" }, { form.present }, { { "axis", int64_t(1) } }).output(form.present);
+    m.constant("along", Tensor::scalar<int64_t>(1)); // no word counts for those before it
+    m.node("CumSum", { "word", "along" }, { form.cached ? "within" : "sum" });
     if (form.cached)
-        m.node("ReduceSum", { form.present, "one" }, { "sum" });
-    else // no word counts for those before it
-        m.constant("along", Tensor::scalar<int64_t>(1)).node("CumSum", { "word", "along" }, { "sum" });
+        m.node("ReduceSum", { form.past, "one" }, { "before" }).node("Add", { "within", "before" }, { "sum" });
     std::string mean = "sum";
     if (form.mask) {
         m.node("Cast", { "attention_mask" }, { "seen" }, { { "to", int64_t(1) } });
