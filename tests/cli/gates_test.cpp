@@ -155,7 +155,8 @@ private slots:
             xml.readNext();
         QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
         QCOMPARE(junit.contains("<failure"), code == 1);
-        QCOMPARE(junit.contains("<skipped"), gates.isEmpty());
+        if (!gates.contains("fail_on")) // which does not judge what the CPU at hand does
+            QCOMPARE(junit.contains("<skipped"), gates.isEmpty());
         for (const char* name : { "r.xml", "r.sarif", "r.md" })
             QVERIFY(QFile::remove(file(name)));
     }
