@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/gate/judge.h"
 
+#include "core/analysis/rules/findings.h"
 #include "core/base/name_pattern.h"
 #include "core/base/text/nearest_names.h"
 #include "core/base/text/one_line.h"
@@ -182,7 +183,7 @@ void addFindings(const Comparison& c, const std::optional<FindingLimit>& limit, 
     for (size_t i = 0; i < c.findings.size(); ++i) {
         const Finding& f = c.findings[i];
         const bool ignored = limit && std::ranges::find(limit->ignored, f.rule) != limit->ignored.end();
-        const bool ofCpu = f.cause == "this CPU"; // a gate says the same on all machines
+        const bool ofCpu = f.cause == kOfThisCpu; // a gate says the same on all machines
         const GateVerdict verdict = !limit || ignored || ofCpu ? GateVerdict::NotJudged
             : f.severity <= limit->failOn                      ? GateVerdict::Missed
                                                                : GateVerdict::Passed;

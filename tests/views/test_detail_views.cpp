@@ -278,6 +278,15 @@ private slots:
         QVERIFY(map.map().data().high > 0);
         QCOMPARE(map.map().data().rowName, QStringLiteral("channel"));
         QVERIFY(!map.bands().data().items.empty());
+
+        for (const char* name : { "dock-channels", "dock-error-map" }) // nobody looks at them then
+            e.window.findChild<QDockWidget*>(QLatin1String(name))->close();
+        QVERIFY(!map.isVisible());
+        e.session.selection().selectActivation(e.rowOf("Conv"));
+        e.window.setThemeChoice(ThemeChoice::Dark); // draws it nonetheless, not with the weight of before
+        QVERIFY(map.map().data().values.empty());
+        QVERIFY(e.window.showView(QStringLiteral("error-map")));
+        QTRY_COMPARE_WITH_TIMEOUT(map.map().data().rows, size_t(row.shape[2]), kPatience);
     }
 
     /// A recipe that quantizes nothing compares the float model with itself.

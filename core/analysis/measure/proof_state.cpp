@@ -17,35 +17,35 @@ template <class Stream, class List> void archiveList(Stream& stream, List& list)
         stream.item(item);
 }
 
+/// By its index; an invalid one is as the first.
+template <class Stream> void archive(Stream& stream, Archived<Stream, ValueId>& id)
+{
+    uint64_t index = id.valid() ? id.index() : 0;
+    stream.item(index);
+    if constexpr (Stream::kReads)
+        id = ValueId(size_t(index));
+}
+
 template <class Stream> void archive(Stream& stream, Archived<Stream, ValueDistance>& d)
 {
-    uint64_t index = d.floatValue.valid() ? d.floatValue.index() : 0;
-    stream.item(index);
+    archive(stream, d.floatValue);
     stream.item(d.distance);
-    if constexpr (Stream::kReads)
-        d.floatValue = ValueId(size_t(index));
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, ValueOverflow>& o)
 {
-    uint64_t index = o.floatValue.valid() ? o.floatValue.index() : 0;
-    stream.item(index);
+    archive(stream, o.floatValue);
     stream.item(o.elements);
     stream.item(o.largest);
     stream.item(o.cast);
-    if constexpr (Stream::kReads)
-        o.floatValue = ValueId(size_t(index));
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, CpuSums>& sums)
 {
-    uint64_t index = sums.floatValue.valid() ? sums.floatValue.index() : 0;
-    stream.item(index);
+    archive(stream, sums.floatValue);
     stream.item(sums.samples);
     stream.item(sums.exactDb);
     stream.item(sums.cutDb);
-    if constexpr (Stream::kReads)
-        sums.floatValue = ValueId(size_t(index));
 }
 
 template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDistance>& d)

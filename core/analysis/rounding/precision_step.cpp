@@ -305,7 +305,7 @@ private:
     {
         std::vector<Use> found;
         for (const Use& use : plan.graph().value(value).uses) {
-            const Node* node = use.node.valid() ? &plan.graph().node(use.node) : nullptr;
+            const Node* node = use.node.valid() && use.slot < 2 ? &plan.graph().node(use.node) : nullptr;
             const bool elementwise = node && (node->is("Add") || node->is("Sub") || node->is("Mul") || node->is("Div"));
             if (elementwise && node->hasInput(0) && node->hasInput(1) && constantBeside(plan, use).valid())
                 found.push_back(use);

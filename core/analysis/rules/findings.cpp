@@ -102,13 +102,17 @@ double rankBehindCause(const ComparePair& pair, const Comparison& c, size_t row,
     constexpr double kMost = 0.5, kBehind = 0.99;
     const ActivationRow& grows = c.activations[row];
     const double came = std::pow(10.0, -(*grows.accumulated.sqnrDb + *grows.increaseDb) / 10);
-    const std::set<ValueId> before = valuesBefore(pair.floatPlan->graph(), grows.floatNode);
-    double rank = HUGE_VAL;
+    std::vector<const Finding*> causes;
     for (const Finding& f : found)
         if (f.activation && f.severity <= Severity::Warning && f.rule != Rule::SensitiveOperator
-            && before.contains(c.activations[*f.activation].floatValue)
             && ownNoiseShare(c.activations[*f.activation]) >= kMost * came)
-            rank = std::min(rank, kBehind * f.rank);
+            causes.push_back(&f);
+    const std::set<ValueId> before
+        = causes.empty() ? std::set<ValueId> {} : valuesBefore(pair.floatPlan->graph(), grows.floatNode);
+    double rank = HUGE_VAL;
+    for (const Finding* f : causes)
+        if (before.contains(c.activations[*f->activation].floatValue))
+            rank = std::min(rank, kBehind * f->rank);
     return rank;
 }
 

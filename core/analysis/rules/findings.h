@@ -110,6 +110,8 @@ void findClippedCodes(const ComparePair& pair, const Comparison& c, std::vector<
 /// Half of the codes unused everywhere.
 void findReducedRanges(const Comparison& c, std::vector<Finding>& found);
 void findCalibrationSet(const Comparison& c, std::vector<Finding>& found);
+/// Cause: what a file says is computed otherwise on the CPU at hand.
+inline constexpr std::string_view kOfThisCpu = "this CPU";
 /// `cpuSaturates`: the CPU at hand adds pairs of products in 16 bits.
 void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSaturates, std::vector<Finding>& found);
 void findAccuracyDrop(const Comparison& c, std::vector<Finding>& found);

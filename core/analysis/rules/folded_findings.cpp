@@ -70,7 +70,7 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },
     { Rule::WrongBiasScale, "narrow", "{0} biases are stored in fewer bits than sums have", "" },
     { Rule::SaturatingAccumulation, "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },
-    { Rule::SaturatingAccumulation, "this CPU", "Sums of {0} operators can saturate on this CPU, which has no VNNI",
+    { Rule::SaturatingAccumulation, kOfThisCpu, "Sums of {0} operators can saturate on this CPU, which has no VNNI",
         "" },
     { Rule::ImplementationDiffers, "", "The runtime computes {0} units otherwise than the file says", "" },
 });

@@ -303,7 +303,7 @@ void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSa
         const double share = double(risk.risky) / double(risk.pairs);
         Finding f = makeFinding(Rule::SaturatingAccumulation, node.name);
         f.node = node.name;
-        f.cause = "this CPU";
+        f.cause = kOfThisCpu;
         f.title = fmt::format("Sums of {} can saturate on this CPU, which has no VNNI", node.name);
         f.summary = fmt::format("{} of the neighbouring weights leave 16 bits together with large activations. This "
                                 "run computes as the file says; --arithmetic integer-avx2 counts what really "

@@ -298,6 +298,15 @@ private:
         return {};
     }
 
+    static bool isHere(const DataRequest& data)
+    {
+        const auto exists = [](const std::string& path) {
+            std::error_code unseen;
+            return std::filesystem::exists(path, unseen);
+        };
+        return exists(data.spec) && (data.preprocess.empty() || exists(data.preprocess));
+    }
+
     /// The first shard proved the network on its own samples; all together choose others, as one run does. Where the
     /// samples are not here, what it told has to do.
     Status proveOnAll()
@@ -309,8 +318,7 @@ private:
         inputs.data = request(located(m_header.data), located(m_header.preprocess));
         const auto opened = buildSnapshot(
             inputs, std::make_shared<const Snapshot>(m_snapshots.front()), m_work.progress, m_work.cancel);
-        std::error_code unseen;
-        if (!opened.ok() && std::filesystem::exists(inputs.data.spec, unseen))
+        if (!opened.ok() && isHere(inputs.data))
             return opened.issue(); // they are here, and cannot be read
         const auto data = opened.ok() ? (*opened)->data : nullptr;
         const auto identity = data ? dataIdentity(*data) : Result<Hash128>(cancelled());

@@ -96,8 +96,7 @@ std::vector<std::string> loadWarnings(const GraphDraft& quantized)
         "has a float16 scale, which operators on codes do not take; use the qdq format");
     first([&](const DraftNode& node) { return hasRealZerosOfEightBits(quantized, node); },
         "has real zero points with 8 bits, which its CPU kernels take with fewer bits alone; another algorithm than "
-        "hqq "
-        "has 8 bits");
+        "hqq has 8 bits");
     for (const DraftNode& node : quantized.nodes)
         if (hasChannelsBeyondMatrix(quantized, node)) {
             warnings.push_back("ONNX Runtime will not run this file: '" + node.name

@@ -133,11 +133,12 @@ void PairDetails::refresh()
     const std::optional<Asked> asked = wanted();
     if (m_asked && m_asked->snapshot != snapshot.get())
         m_asked.reset(); // its address may come again
-    if (asked && m_watchers.empty())
-        return; // what is there is not shown
     if (asked && asked == m_asked)
         return;
-    m_asked = asked;
+    const bool watched = !m_watchers.empty(), empty = !m_detail && !m_weight && m_problem.isEmpty();
+    if (asked && !watched && empty)
+        return;
+    m_asked = watched ? asked : std::nullopt; // what is there is of another place by now, whoever looks at it
     m_detail.reset();
     m_other.reset();
     m_weight.reset();
@@ -145,7 +146,7 @@ void PairDetails::refresh()
     m_problem.clear();
     m_session.jobs().cancelTag(m_tag);
     emit changed();
-    if (!asked)
+    if (!m_asked)
         return;
     JobRequest job;
     job.tag = m_tag;
