@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+import json
 import os
 import shutil
 
@@ -166,6 +167,46 @@ def test_gate_files(pair, images, tmp_path):
         assert not summary.exists()
     gates.write_text("[outputs]\nmin_snr = 1\n")
     with pytest.raises(q.BadInput, match="line 2.*min_sqnr_db"):
+        q.compare(*pair, {"x": images}, gate=gates)
+
+
+@pytest.mark.parametrize(
+    "gates, missed",
+    [
+        ({"outputs": {"min_sqnr_db": 1, "min_top1": None}}, 0),
+        ({"outputs": {"min_sqnr_db": 200.5}, "tensors": [{"name": "relu_*", "min_sqnr_db": np.float32(200)}]}, 2),
+        ({"tensors": [{"name": "re:^relu", "min_sqnr_db": 1}, {"name": "relu_*", "min_sqnr_db": 200}]}, 1),
+        ({"findings": {"fail_on": "warning", "ignore": ["range_too_large"]}, "outputs": {"min_sqnr_db": 200}}, 1),
+    ],
+)
+def test_gates_that_are_dicts(pair, images, tmp_path, gates, missed):
+    summary = tmp_path / "summary.md"
+    with q.compare(*pair, {"x": images}, gate=gates, markdown=summary) as result:
+        assert result.threshold_missed == (missed > 0)
+    assert not missed or f"{missed} of " in summary.read_text()
+
+
+def test_a_baseline_in_a_dict_is_by_the_current_folder(pair, images, tmp_path, monkeypatch):
+    with q.compare(*pair, {"x": images}) as before:
+        document = {**before.json, "outputs": [{**row, "sqnr_db": 90} for row in before.json["outputs"]]}
+    (tmp_path / "before.json").write_text(json.dumps(document))
+    monkeypatch.chdir(tmp_path)
+    with q.compare(*pair, {"x": images}, gate={"baseline": {"file": "before.json", "max_loss_db": 0.5}}) as result:
+        assert result.threshold_missed
+
+
+@pytest.mark.parametrize(
+    "gates, told",
+    [
+        ({"outputs": {"min_snr": 1}}, "^gate: .*has no key 'min_snr'"),
+        ({"outputs": {"min_sqnr_db": float("nan")}}, "^'gate.outputs.min_sqnr_db' is nan"),
+        ({"findings": {"ignore": [{"rule": "clipping"}]}}, r"^'gate.findings.ignore\[0\]' is {'rule': 'clipping'}"),
+        ({}, "^gate"),
+        ({"outputs": 3}, "^gate"),
+    ],
+)
+def test_gates_that_are_none(pair, images, gates, told):
+    with pytest.raises(q.Error, match=told):
         q.compare(*pair, {"x": images}, gate=gates)
 
 

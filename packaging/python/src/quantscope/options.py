@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Sequence
 
 from .errors import error_of
+from .gates import gate_text
 from .locate import cli_path
 from .plain import write_json
 
@@ -94,7 +95,12 @@ def _texts(option: Option, value: Any) -> Sequence[str]:
     return [_one_text(v) for v in value]
 
 
-def _json_file(name: str, value: Mapping[str, Any], folder: str) -> str:
+def _option_file(name: str, value: Mapping[str, Any], folder: str) -> str:
+    if name == "gate":
+        path = os.path.join(folder, "gate.toml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(gate_text(value))
+        return path
     path = os.path.join(folder, f"{name}.json")
     write_json(path, value, name)
     return path
@@ -102,7 +108,7 @@ def _json_file(name: str, value: Mapping[str, Any], folder: str) -> str:
 
 def arguments(command: str, given: Mapping[str, Any], folder: str) -> List[str]:
     """The command line for some options: None is left out, False is `--no-…` where there is such an option, lists are
-    repeated, a dict is NAME=VALUE pairs, or a JSON file in `folder` where the option takes a file."""
+    repeated, a dict is NAME=VALUE pairs, or a file in `folder` where the option takes a file."""
     check_options(command, given)
     known = options_of(command)
     line: List[str] = []
@@ -119,7 +125,7 @@ def arguments(command: str, given: Mapping[str, Any], folder: str) -> List[str]:
         elif option.may_repeat:
             line += [f"--{option.name}={text}" for text in _texts(option, value)]
         elif isinstance(value, Mapping):
-            line.append(f"--{option.name}={_json_file(name, value, folder)}")
+            line.append(f"--{option.name}={_option_file(name, value, folder)}")
         elif isinstance(value, (list, tuple)):
             raise TypeError(f"{command}: option '{name}' takes one value, not {len(value)}")
         else:

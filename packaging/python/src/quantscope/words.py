@@ -14,7 +14,7 @@ from .workspace import Workspace
 
 _WORKSPACE = re.compile(r"[^\s']*/quantscope-\w{8}/")  # folders that are not told to anybody
 _TEXTS = ("html", "csv", "junit", "sarif", "markdown", "script", "save_recipe", "save_map")  # options: files to write
-_OPTION_FILE = re.compile(r"[\w-]+\.json")
+_OPTION_FILE = re.compile(r"([\w-]+)\.json|(gate)\.toml")
 
 
 def _character(sign: str) -> str:
@@ -50,8 +50,9 @@ class Words:
     def add_option_files(self, place: Workspace) -> None:
         """Dicts that an option took as a file are called as the option."""
         for name in os.listdir(place.path):
-            if _OPTION_FILE.fullmatch(name):
-                self.add(place.file(name), name[: -len(".json")])
+            match = _OPTION_FILE.fullmatch(name)
+            if match:
+                self.add(place.file(name), match[1] or match[2])
 
     def in_document(self, text: str) -> str:
         """A text of the program's with words for the paths."""

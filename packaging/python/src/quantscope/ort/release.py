@@ -21,9 +21,9 @@ _PACKAGES = (
 
 def installed() -> Optional[str]:
     """Version of the onnxruntime that scripts of this environment import; None: there is none."""
-    module = sys.modules.get("onnxruntime")
-    if module is not None and isinstance(getattr(module, "__version__", None), str):
-        return module.__version__
+    version = getattr(sys.modules.get("onnxruntime"), "__version__", None)
+    if isinstance(version, str):
+        return version
     for package in _PACKAGES:
         try:
             return metadata.version(package)
