@@ -139,7 +139,11 @@ def test_a_worker_is_lost(folder, one_run, client, tmp_path):
     client.wait_for_workers(4, timeout=60)
     kill = KillWhen(client, 10)
     out = distributed.calibrate(
-        *files(folder, "float.onnx", "samples.npz"), tmp_path / "r.json", client=client, shards=32, folder=tmp_path,
+        *files(folder, "float.onnx", "samples.npz"),
+        tmp_path / "r.json",
+        client=client,
+        shards=32,
+        folder=tmp_path,
         progress=kill,
     )
     assert kill.killed
@@ -148,21 +152,29 @@ def test_a_worker_is_lost(folder, one_run, client, tmp_path):
 
 
 @pytest.mark.parametrize("data", ["samples.npz", "compressed.npz", "samples.npy"])
-@pytest.mark.parametrize("options", [
-    {},
-    {"symmetric_activations": True, "per_channel": True, "limit": 100},
-    {"method": "percentile", "percentile": 99.5},
-    {"method": "entropy", "bins": 512},
-    {"method": "mse"},
-    {"method": "moving-average"},
-    {"recipe": {"calibration": {"method": "moving-average", "stride": 4}}},
-    {"recipe": {"calibration": {"method": "percentile", "stride": 32}}},
-    {"tensor_calibrator": {"relu_out": "percentile:99"}},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"symmetric_activations": True, "per_channel": True, "limit": 100},
+        {"method": "percentile", "percentile": 99.5},
+        {"method": "entropy", "bins": 512},
+        {"method": "mse"},
+        {"method": "moving-average"},
+        {"recipe": {"calibration": {"method": "moving-average", "stride": 4}}},
+        {"recipe": {"calibration": {"method": "percentile", "stride": 32}}},
+        {"tensor_calibrator": {"relu_out": "percentile:99"}},
+    ],
+)
 def test_calibration(folder, client, tmp_path, data, options):
     told = []
     out = distributed.calibrate(
-        folder / "float.onnx", folder / data, tmp_path / "r.json", client=client, shards=7, **options,
+        folder / "float.onnx",
+        folder / data,
+        tmp_path / "r.json",
+        client=client,
+        shards=7,
+        **options,
         progress=lambda *t: told.append(t),
     )
     two = any(method in str(options) for method in ("percentile", "entropy"))
@@ -175,14 +187,18 @@ def test_calibration(folder, client, tmp_path, data, options):
     assert np.array_equal(*arrays)
 
 
-@pytest.mark.parametrize("options, phases", [
-    ({"per_channel": True}, ["calibrate", "compare"]),
-    ({"method": "percentile", "percentile": 99.0, "limit": 100}, ["calibrate", "histograms", "compare"]),
-    ({"recipe": {"calibration": {"method": "entropy"}}, "bins": 512}, ["calibrate", "histograms", "compare"]),
-    ({"bias_correction": True}, ["calibrate", "compare"]),
-    ({"smooth_quant": True}, ["compare"]),
-    ({"format": "dynamic"}, ["compare"]),
-], ids=str)
+@pytest.mark.parametrize(
+    "options, phases",
+    [
+        ({"per_channel": True}, ["calibrate", "compare"]),
+        ({"method": "percentile", "percentile": 99.0, "limit": 100}, ["calibrate", "histograms", "compare"]),
+        ({"recipe": {"calibration": {"method": "entropy"}}, "bins": 512}, ["calibrate", "histograms", "compare"]),
+        ({"bias_correction": True}, ["calibrate", "compare"]),
+        ({"smooth_quant": True}, ["compare"]),
+        ({"format": "dynamic"}, ["compare"]),
+    ],
+    ids=str,
+)
 def test_a_recipe_is_calibrated_in_shards(folder, client, tmp_path, options, phases):
     told = []
     model, data = files(folder, "float.onnx", "samples.npz")
@@ -199,8 +215,9 @@ def test_a_comparison_needs_a_file_or_a_recipe(folder, client):
         distributed.compare(model, data=data, client=client, shards=2)
     told = []
     with pytest.raises(q.BadUse, match="shard"):
-        distributed.compare(model, data=data, client=client, shards=2, per_channel=True, rtol=1e-3,
-                            progress=lambda *t: told.append(t))
+        distributed.compare(
+            model, data=data, client=client, shards=2, per_channel=True, rtol=1e-3, progress=lambda *t: told.append(t)
+        )
     assert not told
     with pytest.raises(TypeError, match="results"):
         job(folder, folder / "none").merge([], state="x")
@@ -210,8 +227,16 @@ def test_a_kept_calibration_of_a_recipe_is_not_made_again(folder, client, tmp_pa
     model, data = files(folder, "float.onnx", "samples.npz")
     told = []
     for _ in range(2):
-        distributed.compare(model, data=data, client=client, shards=3, folder=tmp_path, keep=True, per_channel=True,
-                            progress=lambda phase, *_: told.append(phase))
+        distributed.compare(
+            model,
+            data=data,
+            client=client,
+            shards=3,
+            folder=tmp_path,
+            keep=True,
+            per_channel=True,
+            progress=lambda phase, *_: told.append(phase),
+        )
     assert told == ["calibrate"] * 3 + ["compare"] * 6
     assert len(list(tmp_path.glob("*-all.qscalib"))) == 1
 
@@ -370,8 +395,13 @@ def test_calibration_of_folders(tmp_path):
         feed = {name: rng.normal(size=(1, length, 4)).astype(np.float32) + 9 for name in "ab"}
         save_feed(str(tmp_path / "sets"), index, ["a", "b"], feed)
     for limit in (None, 10, 2):
-        q.quantize(tmp_path / "two.onnx", tmp_path / "q.onnx", tmp_path / "sets", limit=limit,
-                   save_ranges=tmp_path / "one.json")
+        q.quantize(
+            tmp_path / "two.onnx",
+            tmp_path / "q.onnx",
+            tmp_path / "sets",
+            limit=limit,
+            save_ranges=tmp_path / "one.json",
+        )
         for shards in (1, 4, 11, 30):
             place = tmp_path / f"{limit}-{shards}"
             whole = distributed.CalibrationJob.of(
@@ -463,6 +493,7 @@ def test_calibration_of_random_data(folder, tmp_path):
 
 def save_png(path, pixels):
     """Eight bits of grey."""
+
     def piece(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -513,7 +544,10 @@ def test_interrupting_leaves_nothing(folder, tmp_path, to_all):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     pair = map(str, files(folder, "float.onnx", "quantized.onnx"))
     process = subprocess.Popen(
-        [sys.executable, script, *pair, states], stdout=subprocess.PIPE, text=True, env=environment,
+        [sys.executable, script, *pair, states],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
         start_new_session=True,
     )
     assert process.stdout.readline() == "begin\n"
@@ -551,9 +585,7 @@ def test_a_program_ends_with_its_worker(folder, tmp_path):
 
 def test_a_shard_can_be_stopped(folder, tmp_path):
     pair = files(folder, "float.onnx", "quantized.onnx")
-    whole = distributed.ComparisonJob.of(
-        *pair, "random:4000000", shape={"x": (1, 2, 6, 6)}, shards=2, folder=tmp_path
-    )
+    whole = distributed.ComparisonJob.of(*pair, "random:4000000", shape={"x": (1, 2, 6, 6)}, shards=2, folder=tmp_path)
     stop = threading.Event()
 
     def check():

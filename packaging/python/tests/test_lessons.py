@@ -33,7 +33,12 @@ def test_lessons_are_there():
 def test_lessons_work(tmp_path):
     """Wherever one stands: one on the example, one with models of its own, one of files of two exporters."""
     checked = cli(
-        "check", "scale-and-zero-point", "one-channel-spoils-a-layer", "two-exporters-one-network", "--seeds", "1",
+        "check",
+        "scale-and-zero-point",
+        "one-channel-spoils-a-layer",
+        "two-exporters-one-network",
+        "--seeds",
+        "1",
         cwd=tmp_path,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
@@ -60,7 +65,10 @@ def test_the_window_takes_one(tmp_path):
     environment = {**window_environment(program), "QT_QPA_PLATFORM": "offscreen", "HOME": str(tmp_path)}
     ended = subprocess.run(
         [program, "--lesson", "scale-and-zero-point", "--screenshot", picture, "--size", "1280x800"],
-        env=environment, capture_output=True, text=True, timeout=120,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert ended.returncode == 0, ended.stderr
     assert picture.read_bytes().startswith(b"\x89PNG")
