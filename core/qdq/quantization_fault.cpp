@@ -174,7 +174,7 @@ std::optional<Issue> quantizationFault(const Node& node, const KnownFact& known)
 
 std::optional<int64_t> fittingAxis(const Node& node, const KnownFact& known)
 {
-    if (!isDequantizeLinear(node) || !quantizationFault(node, known) || !node.hasInput(1))
+    if (!isDequantizeLinear(node) || !quantizationFault(node, known) || !node.hasInput(0) || !node.hasInput(1))
         return std::nullopt;
     const Fact codes = known(node.inputs[0]), scale = known(node.inputs[1]);
     return codes.value && scale.value

@@ -415,40 +415,46 @@ private slots:
 
     void scalesThatDoNotFit_data()
     {
+        QTest::addColumn<std::string>("codes"); // "": the input is left out
         QTest::addColumn<Shape>("scales");
         QTest::addColumn<int64_t>("block");
         QTest::addColumn<std::string>("told"); // "": they fit
         QTest::addColumn<std::string>("remedy");
-        QTest::newRow("as many as channels") << Shape { 4 } << int64_t(0) << std::string() << std::string();
-        QTest::newRow("blocks") << Shape { 2, 6 } << int64_t(2) << std::string() << std::string();
+        const std::string codes = "w_q";
+        QTest::newRow("as many as channels") << codes << Shape { 4 } << int64_t(0) << std::string() << std::string();
+        QTest::newRow("blocks") << codes << Shape { 2, 6 } << int64_t(2) << std::string() << std::string();
         QTest::newRow("as many as of the other axis")
-            << Shape { 6 } << int64_t(0) << std::string("does not fit values of shape 4x6 along axis 0")
+            << codes << Shape { 6 } << int64_t(0) << std::string("does not fit values of shape 4x6 along axis 0")
             << std::string("Set the axis of n_w to 1.");
         QTest::newRow("blocks of the other axis")
-            << Shape { 4, 3 } << int64_t(2) << std::string("it would along axis 1")
+            << codes << Shape { 4, 3 } << int64_t(2) << std::string("it would along axis 1")
             << std::string("Set the axis of n_w to 1.");
         QTest::newRow("as many as of none")
-            << Shape { 5 } << int64_t(0) << std::string("does not fit values of shape 4x6 along axis 0")
+            << codes << Shape { 5 } << int64_t(0) << std::string("does not fit values of shape 4x6 along axis 0")
             << std::string("Quantize this tensor anew.");
+        QTest::newRow("no codes") << std::string() << Shape { 6 } << int64_t(0)
+                                  << std::string("required input 0 is missing")
+                                  << std::string("Quantize this tensor anew.");
     }
     /// A fault of the file, and no operator that nobody knows.
     void scalesThatDoNotFit()
     {
+        QFETCH(std::string, codes);
         QFETCH(Shape, scales);
         QFETCH(int64_t, block);
         QFETCH(std::string, told);
         QFETCH(std::string, remedy);
-        const auto net = [&](bool codes) {
-            SmallModel m(codes ? "q" : "f");
+        const auto net = [&](bool quantized) {
+            SmallModel m(quantized ? "q" : "f");
             m.opset(21).input("x", { 1, 4 });
-            if (!codes) {
+            if (!quantized) {
                 m.constant("w", Tensor::of<float>({ 4, 6 }, std::vector<float>(24, 0.5f)));
             } else {
                 const auto count = size_t(std::accumulate(scales.begin(), scales.end(), int64_t(1), std::multiplies()));
                 m.constant("w_q", Tensor::of<int8_t>({ 4, 6 }, std::vector<int8_t>(24, 50)));
                 m.constant("w_s", Tensor::of<float>(scales, std::vector<float>(count, 0.01f)));
                 m.node(
-                    "DequantizeLinear", { "w_q", "w_s" }, { "w" }, { { "axis", int64_t(0) }, { "block_size", block } });
+                    "DequantizeLinear", { codes, "w_s" }, { "w" }, { { "axis", int64_t(0) }, { "block_size", block } });
             }
             return m.node("MatMul", { "x", "w" }, { "y" }).output("y").finish();
         };
