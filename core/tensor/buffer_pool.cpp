@@ -195,10 +195,10 @@ struct BufferPool::State {
     {
         const std::lock_guard lock(mutex);
         if (bytes > limit || inUse > limit - bytes)
-            throw std::bad_alloc();
+            throw TensorTooLarge();
         std::byte* block = arena.take(bytes);
         if (!block)
-            throw std::bad_alloc();
+            throw TensorTooLarge();
         inUse += bytes;
         peak = std::max(peak, inUse);
         return block;
@@ -223,7 +223,7 @@ Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
         return Tensor::allocate(type, std::move(shape), layout);
     const auto count = elementCount(shape);
     if (!count || (*count == 0 && isEndlessNothing(shape, kLongestNothing)))
-        throw std::bad_alloc(); // more elements than can be counted
+        throw TensorTooLarge(); // more elements than can be counted
     const size_t bytes = std::max(
         (storageBytes(type, static_cast<size_t>(*count)) + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
     std::byte* const block = m_state->take(bytes);

@@ -8,7 +8,7 @@
 namespace qs {
 
 /// Recycles tensor storage of one worker: after the first sample no tensor-sized allocation is left. Tensors may
-/// outlive the pool and may be released on any thread. Throws std::bad_alloc where memory or the limit ends.
+/// outlive the pool and may be released on any thread. Throws TensorTooLarge where memory or the limit ends.
 class BufferPool {
 public:
     enum class Pages {

@@ -18,7 +18,7 @@ Tensor Tensor::allocate(DType type, Shape shape, Layout layout)
         return wrap(type, { 0 }, nullptr, nullptr);
     const auto count = elementCount(shape);
     if (!count)
-        throw std::bad_alloc(); // more elements than can be counted
+        throw TensorTooLarge(); // more elements than can be counted
     const size_t bytes = (storageBytes(type, static_cast<size_t>(*count)) + 63) / 64 * 64;
     void* data = std::aligned_alloc(64, bytes ? bytes : 64);
     if (!data)

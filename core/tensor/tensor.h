@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,13 +19,20 @@ enum class Layout : uint8_t {
     ChannelsLast, ///< N, spatial..., C; only for rank >= 3 and types of whole bytes
 };
 
+/// More elements than can be counted or than a limit allows: a fact of the model, which may be told of one node. A
+/// plain std::bad_alloc tells of this moment alone, so nothing is concluded from it.
+class TensorTooLarge : public std::bad_alloc {
+public:
+    const char* what() const noexcept override { return "a tensor is too large"; }
+};
+
 /// An n-dimensional array: element type, logical shape, layout, shared storage. Copies share the storage. A tensor is
 /// filled by whoever allocated it and never written after it was handed on.
 class Tensor {
 public:
     Tensor() = default;
     /// Uninitialized storage of its own, 64-byte aligned (strings: empty; containers: without items). Throws
-    /// std::bad_alloc when there is not enough memory.
+    /// TensorTooLarge, and std::bad_alloc when there is not enough memory.
     static Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain);
     /// Storage owned by somebody else (a mapped file), kept alive by `owner`.
     static Tensor wrap(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner,

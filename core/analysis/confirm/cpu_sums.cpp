@@ -13,7 +13,6 @@ namespace qs {
 namespace {
 
 constexpr size_t kMostSamples = 2; ///< feeds; three runs each
-constexpr int kAttempts = 2; ///< memory that lacked for a moment is no reason to tell nothing
 /// Two neighbouring weights of at most this and any activation code fit 16 bits: 255 * 2 * 64 < 2^15.
 constexpr int kAlwaysFits = 64;
 
@@ -106,17 +105,14 @@ std::optional<CpuSums> measureCpuSums(
 {
     if (!hasLargeWeights(pair))
         return std::nullopt;
-    for (int attempt = 0; attempt < kAttempts && !work.cancel.cancelled(); ++attempt) {
-        SumRuns runs(pair, work);
-        const size_t most = std::min(samples.size(), kMostSamples);
-        size_t done = 0;
-        uint64_t count = 0;
-        while (done < most && runs.add(samples[done]))
-            count += samples[done++].samples;
-        if (done == most)
-            return runs.result(count);
+    SumRuns runs(pair, work);
+    uint64_t count = 0;
+    for (size_t i = 0; i < std::min(samples.size(), kMostSamples); ++i) {
+        if (!runs.add(samples[i]))
+            return std::nullopt;
+        count += samples[i].samples;
     }
-    return std::nullopt;
+    return runs.result(count);
 }
 
 } // namespace qs

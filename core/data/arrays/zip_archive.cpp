@@ -45,6 +45,8 @@ Result<ZipHandle> openZip(const std::string& path)
     zip_error_init_with_code(&error, code);
     std::string text = zip_error_strerror(&error);
     zip_error_fini(&error);
+    if (code == ZIP_ER_MEMORY)
+        return noMemory("needs more memory than there is", path, "close other programs");
     return badInput("cannot be opened as an .npz archive (" + text + ")", path, "save it again with numpy.savez");
 }
 
@@ -52,6 +54,8 @@ Result<MemberReader> openMember(const std::string& path, const ZipMember& member
 {
     QS_TRY(ZipHandle archive, openZip(path));
     MemberHandle file(zip_fopen_index(archive.get(), member.index, 0));
+    if (!file && zip_error_code_zip(zip_get_error(archive.get())) == ZIP_ER_MEMORY)
+        return noMemory("needs more memory than there is", path, "close other programs");
     if (!file) {
         Issue issue = badInput(std::string("the archive member cannot be read (") + zip_strerror(archive.get()) + ")",
             path, "save the file again with numpy.savez");

@@ -307,10 +307,12 @@ Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
     try {
         if (Status status = task.lowered->run(context); !status.ok())
             return located(task, std::move(status).issue());
-    } catch (const std::bad_alloc&) {
+    } catch (const TensorTooLarge&) {
         return located(task,
             noMemory("needs more memory than there is or the memory limit allows", {},
                 "use smaller inputs or fewer threads"));
+    } catch (const std::bad_alloc&) {
+        throw; // whoever started the work ends it; a node that fails would be a fact about the model
     } catch (const MalformedNode& e) {
         return located(task, badInput(type + ": " + e.what(), {}, "export the model again"));
     } catch (const std::exception& e) {
