@@ -39,6 +39,7 @@ bool hasDynamicScales(const Graph& graph)
 struct LaterToken {
     size_t row = 0, position = 0;
     int64_t other = 0; ///< to put in its place
+    std::vector<size_t> before {}; ///< positions of the tokens before it, no padding
 };
 
 /// The last one that is no padding, of the first prompt that has two.
@@ -61,7 +62,8 @@ std::optional<LaterToken> laterToken(const Tensor& ids, const Tensor& mask)
         const auto at = [&](size_t i) { return all[row * positions + i]; };
         const int64_t last = at(read.back());
         const auto unlike = std::ranges::find_if(read, [&](size_t i) { return at(i) != last; });
-        return LaterToken { row, read.back(), unlike != read.end() ? at(*unlike) : last > 0 ? last - 1 : last + 1 };
+        const int64_t other = unlike != read.end() ? at(*unlike) : last > 0 ? last - 1 : last + 1;
+        return LaterToken { row, read.back(), other, { read.begin(), read.end() - 1 } };
     }
     return std::nullopt;
 }
@@ -99,12 +101,13 @@ std::vector<float> scoresBefore(const std::shared_ptr<const Schedule>& schedule,
     return done.ok() ? found : std::vector<float>();
 }
 
-bool scoresMove(const std::vector<float>& a, const std::vector<float>& b, size_t positions)
+/// Scores of padding may be of all tokens alike: nobody reads them.
+bool scoresMove(const std::vector<float>& a, const std::vector<float>& b, const LaterToken& token)
 {
     if (a.empty() || a.size() != b.size())
         return false;
-    const size_t words = a.size() / positions;
-    for (size_t i = 0; i < positions; ++i) {
+    const size_t words = a.size() / token.position;
+    for (const size_t i : token.before) {
         double largest = 0, moved = 0;
         for (size_t k = i * words; k < (i + 1) * words; ++k)
             if (std::isfinite(a[k]) && std::isfinite(b[k])) {
@@ -139,7 +142,7 @@ Result<bool> readsAhead(const std::shared_ptr<const Plan>& plan, const OutputPai
         const std::vector<float> other = scoresBefore(*schedule, output.x, inputs, *token, work);
         if (work.cancel.cancelled())
             return cancelled();
-        return scoresMove(as, other, token->position);
+        return scoresMove(as, other, *token);
     }
     return false;
 }

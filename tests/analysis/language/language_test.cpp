@@ -79,7 +79,8 @@ Prepared paddedModel(const QString& form, bool rounded)
 }
 
 /// Attention over the words: of each position to all ("both sides"), to itself and those before it ("causal"), to
-/// itself alone ("alone"), or causal with a scale of all words together ("a scale of all").
+/// itself alone ("alone"), causal with a scale of all words together ("a scale of all"), or causal and to no padding,
+/// so that a row of padding has nothing before it and is the mean of all ("masked").
 Prepared attentionModel(const QString& form, bool rounded)
 {
     constexpr int64_t kWidth = 4;
@@ -98,7 +99,14 @@ Prepared attentionModel(const QString& form, bool rounded)
     m.constant("hidden", Tensor::of<float>({ kPositions, kPositions }, hidden));
     m.constant("head", Tensor::of<float>({ kWidth, kWords }, head));
     m.node("Gather", { "table", "input_ids" }, { "words" });
-    std::string last = "words";
+    std::string last = "words", hides = "hidden";
+    if (form == "masked") {
+        m.constant("one", Tensor::scalar(1.0f)).constant("least", Tensor::scalar(-1e9f));
+        m.node("Cast", { "attention_mask" }, { "counts" }, { { "to", int64_t(1) } });
+        m.node("Sub", { "one", "counts" }, { "padding" }).node("Mul", { "padding", "least" }, { "left_out" });
+        m.node("Min", { "hidden", "left_out" }, { "bias" });
+        hides = "bias";
+    }
     if (form == "a scale of all") {
         m.node("DynamicQuantizeLinear", { "words" }, { "codes", "scale", "zero" });
         m.node("DequantizeLinear", { "codes", "scale", "zero" }, { "read" });
@@ -110,7 +118,7 @@ Prepared attentionModel(const QString& form, bool rounded)
     }
     return m.node("Transpose", { last }, { "keys" }, { { "perm", std::vector<int64_t> { 0, 2, 1 } } })
         .node("MatMul", { last, "keys" }, { "products" })
-        .node("Add", { "products", "hidden" }, { "masked" })
+        .node("Add", { "products", hides }, { "masked" })
         .node("Softmax", { "masked" }, { "shares" }, { { "axis", int64_t(-1) } })
         .node("MatMul", { "shares", last }, { "mixed" })
         .node("MatMul", { "mixed", "head" }, { "logits" })
@@ -120,11 +128,12 @@ Prepared attentionModel(const QString& form, bool rounded)
 
 constexpr std::array<int64_t, size_t(kPrompts)> kLengths { 5, 3, 1 };
 
-/// Padded on the right, by a word.
+/// Padded on the right or left, by a word.
 class PaddedPrompts final : public DataSource {
 public:
-    explicit PaddedPrompts(int64_t filler)
+    explicit PaddedPrompts(int64_t filler, bool left = false)
         : m_filler(filler)
+        , m_left(left)
     {
         m_samples = m_feeds = size_t(kPrompts);
     }
@@ -132,7 +141,7 @@ public:
     {
         std::vector<int64_t> ids, mask;
         for (int64_t p = 0; p < kPositions; ++p) {
-            mask.push_back(p < kLengths[index]);
+            mask.push_back((m_left ? kPositions - 1 - p : p) < kLengths[index]);
             ids.push_back(mask.back() ? (p + int64_t(index)) % (kWords - 1) : m_filler);
         }
         const Shape shape { 1, kPositions };
@@ -141,6 +150,7 @@ public:
 
 private:
     int64_t m_filler;
+    bool m_left;
 };
 
 Comparison comparedOver(const Prepared& f, const Prepared& q, const DataSource& data)
@@ -421,6 +431,7 @@ void LanguageTests::tokensThatScoresAreOf_data()
     QTest::newRow("a decoder") << "causal" << false;
     QTest::newRow("each word by itself") << "alone" << false;
     QTest::newRow("a decoder whose scales are of all words") << "a scale of all" << false;
+    QTest::newRow("a decoder that hides padding before the text") << "masked" << false;
 }
 
 /// Where a later token moves the scores, they are of no next one.
@@ -428,8 +439,8 @@ void LanguageTests::tokensThatScoresAreOf()
 {
     QFETCH(const QString, form);
     QFETCH(const bool, own);
-    const Comparison c
-        = comparedOver(attentionModel(form, false), attentionModel(form, true), PaddedPrompts(kWords - 1));
+    const Comparison c = comparedOver(
+        attentionModel(form, false), attentionModel(form, true), PaddedPrompts(kWords - 1, form == "masked"));
     const OutputRow& row = c.outputs[0];
     QVERIFY(row.language && row.language->klMean && row.language->worst);
     QCOMPARE(row.language->scored, own ? ScoredToken::Own : ScoredToken::Next);
