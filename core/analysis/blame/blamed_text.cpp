@@ -31,6 +31,8 @@ Result<ReadTokens> readTokens(
         = !freely ? int64_t(request.position) + 1 : int64_t(request.freely->promptTokens.value_or(size_t(length)));
     if (freely && request.position >= request.freely->newTokens)
         return outside("new token", request.position, request.freely->newTokens, " of them");
+    if (length == 0)
+        return shortPrompt(request.prompt, length, 1, "");
     if (wanted > length || wanted < 1)
         return outside(freely ? "token" : "position", size_t(wanted - 1), size_t(length), " in its prompt");
     return ReadTokens { row, wanted };

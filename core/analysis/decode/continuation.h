@@ -45,6 +45,6 @@ Result<std::vector<std::vector<int64_t>>> goneOn(Continuation text, size_t steps
     const CancelToken& cancel);
 
 /// A prompt that has fewer tokens than are to be read of it; the remedy is the caller's.
-Issue shortPrompt(size_t prompt, int64_t tokens, int64_t wanted);
+Issue shortPrompt(size_t prompt, int64_t tokens, int64_t wanted, std::string remedy);
 
 } // namespace qs

@@ -18,9 +18,7 @@ Result<int64_t> tokensToRead(
     const int64_t wanted = options.promptTokens ? int64_t(*options.promptTokens) : there;
     if (wanted >= 1 && wanted <= there)
         return wanted;
-    Issue issue = shortPrompt(prompt, there, std::max<int64_t>(wanted, 1));
-    issue.remedy = "read fewer of them, or leave the prompt out";
-    return issue;
+    return shortPrompt(prompt, there, std::max<int64_t>(wanted, 1), "read fewer of them, or leave the prompt out");
 }
 
 } // namespace

@@ -65,11 +65,9 @@ private:
         const int64_t wanted = int64_t(m_options.promptTokens.value_or(0));
         for (size_t row = 0; row < all.size(); ++row) {
             const size_t prompt = feed.firstSample + row;
-            if (all[row] < std::max<int64_t>(wanted, 1)) {
-                Issue issue = shortPrompt(prompt, all[row], std::max<int64_t>(wanted, 1));
-                issue.remedy = "lower --prompt-tokens, or leave the prompt out";
-                return issue;
-            }
+            if (all[row] < std::max<int64_t>(wanted, 1))
+                return shortPrompt(prompt, all[row], std::max<int64_t>(wanted, 1),
+                    wanted > 1 ? "lower --prompt-tokens, or leave the prompt out" : "leave the prompt out");
             if (!wanted && all[row] != all[0])
                 return badInput("prompt " + std::to_string(prompt) + " has " + std::to_string(all[row])
                         + " tokens before its end or padding, another of its batch " + std::to_string(all[0]),

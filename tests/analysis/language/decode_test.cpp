@@ -329,7 +329,7 @@ void DecodeTests::refusals_data()
     QTest::newRow("longer than the prompts") << Form {} << 7 << 8 << 1 << "prompt 0 has 7 tokens";
     QTest::newRow("padded") << Form {} << 2 << 3 << 1
                             << "prompt 4 has 2 tokens before its end or padding, fewer than the 3";
-    QTest::newRow("nothing but padding") << Form {} << 0 << 0 << 1 << "prompt 4 has 0 tokens";
+    QTest::newRow("nothing but padding") << Form {} << 0 << 0 << 1 << "prompt 4 begins with padding";
     QTest::newRow("unlike in a batch") << Form { .fixedBatch = true } << 5 << 0 << 1 << "--prompt-tokens";
     QTest::newRow("beyond the places") << Form {} << 7 << 3 << 80 << "new token 38 after the 3 of prompt";
     QTest::newRow("a cache without an output")
