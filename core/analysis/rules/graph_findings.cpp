@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -144,6 +145,19 @@ private:
     std::vector<double> m_further; ///< by row, of further ones
 };
 
+/// What the networks differ by is less than half of what the worst output is off by: most comes from somewhere else.
+bool isLittleOfNoise(const Comparison& c)
+{
+    constexpr double kHalf = 0.5;
+    if (!c.network || !c.network->known() || c.network->same())
+        return false;
+    const ValueDistance& apart = c.network->distance.worstOutput;
+    return std::ranges::any_of(c.outputs, [&](const OutputRow& out) {
+        return out.floatValue == apart.floatValue && out.similarity.sqnrDb
+            && apart.distance < kHalf * std::pow(10.0, -*out.similarity.sqnrDb / 20);
+    });
+}
+
 /// Where the noise of a tensor that only inherits comes from. Found for all values in one pass through the graph.
 class SourceFinder {
 public:
@@ -157,8 +171,10 @@ public:
         , m_above(graph.values().size())
         , m_upTo(graph.values().size())
     {
+        const bool little = isLittleOfNoise(c);
         for (size_t f = 0; f < found.size(); ++f)
-            if (found[f].activation && found[f].severity != Severity::Note)
+            if (found[f].activation && found[f].severity != Severity::Note
+                && !(little && found[f].rule == Rule::ModelsDiffer))
                 m_findingsAt[c.activations[*found[f].activation].floatValue.index()].push_back(f);
         for (size_t v = 0; v < m_upTo.size(); ++v)
             if (!graph.value(ValueId(v)).producer.valid())
