@@ -337,6 +337,14 @@ bool onlyMoves(const Node& node)
     return (keepsParams(node) && !selects) || node.opType == "Concat";
 }
 
+/// All that goes in comes out, and nothing else.
+bool keepsElements(const Node& node)
+{
+    static constexpr std::array<std::string_view, 6> types { "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze",
+        "Identity" };
+    return std::ranges::find(types, node.opType) != types.end();
+}
+
 /// What comes out is worse than all that goes in, by so many dB; nothing below kFallDb.
 struct Fall {
     size_t input, output; ///< rows
@@ -368,6 +376,9 @@ std::optional<Fall> fallAt(const ComparePair& pair, const Comparison& c, const R
         if (!in)
             return std::nullopt;
         const Similarity& came = c.activations[*in].accumulated;
+        if (keepsElements(node)
+            && came.elements + came.nonFinite != row.accumulated.elements + row.accumulated.nonFinite)
+            return std::nullopt; // padding counts in one of them
         const double fall = came.sqnrDb.value_or(kFloatDb) - *row.accumulated.sqnrDb;
         most = std::max(most, came.maxAbsError.value_or(0));
         byType = std::max(byType, roundedBetween(pair, c.activations[*in], row));
