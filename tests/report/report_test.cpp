@@ -228,7 +228,7 @@ TokenBlame exampleBlame()
 
 LanguageRow exampleLanguage()
 {
-    return { 3, 30, 1.5, 1.75, 0.1, 0.3, 0.4, GuessPlace { 2, 5, 0.4, true },
+    return { 3, 30, 0, 1.5, 1.75, 0.1, 0.3, 0.4, GuessPlace { 2, 5, 0.4, true },
         FreeRun { 4, 3, { { 0, 4, { 7, 8, 9 }, { 7, 8, 9 } }, { 1, 4, { 5, 10, 2 }, { 5, 11, 2 } } },
             { { 1, 1, 10, 11, 0.125 } } } };
 }

@@ -193,7 +193,7 @@ void TaskViewsTest::summaryOfTheHeader()
     QCOMPARE(items.back().label, QStringLiteral("Boxes that agree"));
     QCOMPARE(items.back().value, QStringLiteral("75.0 %"));
     QVERIFY(items.back().toolTip.contains(QStringLiteral("39 matched")));
-    c.outputs[0].language = LanguageRow { 2, 10, std::log(8.0), std::log(9.5), 0.04, 0.2, 1.5 };
+    c.outputs[0].language = LanguageRow { 2, 10, 0, std::log(8.0), std::log(9.5), 0.04, 0.2, 1.5 };
     const auto guessed = outcomeSummary(c);
     QCOMPARE(guessed[1].label, QStringLiteral("Perplexity"));
     QCOMPARE(guessed[1].value, QStringLiteral("8.000 → 9.500"));

@@ -73,6 +73,7 @@ LanguageRow languageRow(const std::vector<MeasuredPrompt>& prompts, size_t posit
     for (const double kl : divergences)
         sum += kl;
     row.klMean = mean(sum, divergences.size());
+    row.withoutNumbers = positions - std::min(positions, divergences.size());
     row.klP99 = percentile(divergences, 0.99);
     if (!divergences.empty())
         row.klMax = *std::ranges::max_element(divergences);

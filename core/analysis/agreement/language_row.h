@@ -24,6 +24,7 @@ struct GuessPlace {
 struct LanguageRow {
     size_t prompts = 0;
     size_t positions = 0; ///< that are no padding
+    size_t withoutNumbers = 0; ///< of these: a score is infinite or NaN, so that they count in no number below
     /// Mean of −log p(next token) over all positions but the last of each prompt; nothing where none is guessed.
     Number floatLoss, quantLoss;
     Number klMean, klP99, klMax; ///< of KL(x || y) by position; the 99th percentile is interpolated

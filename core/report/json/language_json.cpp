@@ -59,8 +59,9 @@ Json languageJson(const std::vector<OutputRow>& outputs, const TokenWords* words
         return nullptr;
     const LanguageRow& l = *out->language;
     Json json = { { "output", out->name }, { "prompts", l.prompts }, { "positions", l.positions },
-        { "guesses", l.scored == ScoredToken::Own ? "own" : "next" }, { "loss_float", jsonNumber(l.floatLoss) },
-        { "loss_quantized", jsonNumber(l.quantLoss) }, { "perplexity_float", jsonNumber(l.floatPerplexity()) },
+        { "positions_without_numbers", l.withoutNumbers }, { "guesses", l.scored == ScoredToken::Own ? "own" : "next" },
+        { "loss_float", jsonNumber(l.floatLoss) }, { "loss_quantized", jsonNumber(l.quantLoss) },
+        { "perplexity_float", jsonNumber(l.floatPerplexity()) },
         { "perplexity_quantized", jsonNumber(l.quantPerplexity()) }, { "kl_mean", jsonNumber(l.klMean) },
         { "kl_p99", jsonNumber(l.klP99) }, { "kl_max", jsonNumber(l.klMax) },
         { "top1_agreement", jsonNumber(out->top1Agreement) }, { "top5_agreement", jsonNumber(out->top5Agreement) } };

@@ -45,6 +45,9 @@ std::string languageSentence(const LanguageRow& language)
     if (language.klMean)
         line += fmt::format("; KL divergence {} on average, {} at the 99th percentile, {} at most",
             number(language.klMean), number(language.klP99), number(language.klMax));
+    if (language.withoutNumbers > 0)
+        line += fmt::format(
+            "; {} left out, whose scores are infinite or NaN", counted(language.withoutNumbers, "position"));
     if (language.worst && language.worst->flipped)
         line += fmt::format("; worst flip {}:{} (KL {})", language.worst->prompt, language.worst->position,
             number(language.worst->divergence));
