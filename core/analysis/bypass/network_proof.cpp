@@ -28,6 +28,9 @@ namespace qs {
 
 namespace {
 
+constexpr double kRoomOfCaches = 2; ///< rounding moves caches by so many times of what it moves a result by
+constexpr double kNoRounding = 0.5; ///< part of an output that no rounding of a type makes by itself
+
 /// Compares two networks on one sample after the other.
 class NetworkComparer {
 public:
@@ -41,8 +44,13 @@ public:
     {
     }
 
-    /// What else may be between them, relatively, beside rounding to their precision.
-    void allow(double room) { m_room = room; }
+    /// What else may be between them, relatively, beside rounding to their precision; `hides`: what is within that may
+    /// be anything.
+    void allow(double room, bool hides = true)
+    {
+        m_room = room;
+        m_hides = hides;
+    }
 
     /// On the one that tells most. Behind the first that shows other networks, outputs alone are asked which shows
     /// more.
@@ -83,7 +91,8 @@ public:
         const bool lost = std::ranges::any_of(m_lost, [](const Lost& l) { return l.elements > 0; });
         NetworkDistance worst = judged(outputs, outputsApart);
         worst.sample = sample.number;
-        if (!worst.apart() && !lost)
+        // Where rounding is said to move an output by all of it, what was measured as rounding may be an overflow.
+        if (!worst.apart() && !lost && worst.tolerance <= kNoRounding)
             return worst;
         const auto values = comparableValues(m_two, m_pair, m_pairs);
         const auto all = distances(values, false);
@@ -196,7 +205,7 @@ private:
             for (auto* reals : { &both.x, &both.y })
                 if (m_sameSize.back())
                     *reals = countedReals(*m_sample, values[i].shown, (*x)[i].shape(), std::move(*reals));
-            found.push_back(distanceBetween(both, outputs));
+            found.push_back(outputs && losesNumbers(both) ? HUGE_VAL : distanceBetween(both, outputs));
             m_counts.push_back(int64_t(both.x.size()));
             m_zero.push_back(m_sameSize.back() && finiteCount(both.y) > 0
                 && std::ranges::all_of(both.x, [](float v) { return v == 0; }));
@@ -218,12 +227,13 @@ private:
             NetworkDistance here;
             here.worstOutput = { outputs[i].shown, apart[i] };
             here.zeroInFloat = m_zero[i];
+            here.noNumbers = m_lost[i].elements;
             const double margin = m_counts[i] < kFew ? kMarginOfFew : kProofMargin;
             here.tolerance = std::max(kSameNetwork, margin * m_room);
             if (!m_explained.empty()) {
                 here.explained = m_explained[i];
                 here.tolerance = std::max(here.tolerance, margin * m_explained[i]);
-                here.hidden = !here.apart() && here.tolerance > widest && apart[i] > kSameNetwork;
+                here.hidden = m_hides && !here.apart() && here.tolerance > widest && apart[i] > kSameNetwork;
             }
             auto& worst = handedOn ? state : result;
             if (!worst || tellsMore(here, *worst))
@@ -241,6 +251,7 @@ private:
     const WorkContext& m_work;
     const ProofSample* m_sample = nullptr; ///< that is looked at
     double m_room = 0;
+    bool m_hides = true;
     std::vector<double> m_explained; ///< by output: what rounding explains; of the sample that it was asked for last
     std::vector<int64_t> m_counts; ///< elements of what was compared last
     std::vector<bool> m_sameSize; ///< of the same, in both files
@@ -508,8 +519,12 @@ private:
         NetworkComparer weights = comparer({ m_pair.floatPlan, *rounded }, m_proof.step);
         std::optional<NetworkDistance> worst, widest;
         for (const ProofSample& sample : m_samples) {
-            const auto explained = weights.compare(sample), found = own.compare(sample);
-            if (!explained.ok() || !found.ok() || !std::isfinite(found->worstOutput.distance))
+            const auto explained = weights.compare(sample);
+            if (!explained.ok())
+                return;
+            own.allow(kRoomOfCaches * explained->worstOutput.distance, false); // or results alone would be looked at
+            const auto found = own.compare(sample);
+            if (!found.ok() || !std::isfinite(found->worstOutput.distance))
                 return;
             NetworkDistance distance = *found;
             distance.explained = explained->worstOutput.distance;

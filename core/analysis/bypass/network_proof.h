@@ -44,6 +44,7 @@ struct NetworkDistance {
     bool hidden = false; ///< within a tolerance that is too wide to show anything
     /// The distance is the share of whole numbers that are others, though both files make them from the same reals.
     bool counted = false;
+    uint64_t noNumbers = 0; ///< elements of the output that are infinite or NaN, and numbers in the float model
     bool zeroInFloat = false; ///< the output is zero everywhere in the float model: no distance is relative to it
     uint64_t sample = 0; ///< number of the sample among all
     std::vector<uint64_t> silent {}; ///< samples on which rounding hides everything, where another one tells something
@@ -91,6 +92,7 @@ struct ReadPadding {
     int64_t positions = 0; ///< without which they are the same
     bool left = false; ///< some of them stand before the text
     std::string mask; ///< the input that tells of them
+    bool inFloat = false; ///< it is the float model that reads it
 };
 
 /// What sums of 8-bit products that are cut off in 16 bits, as CPUs without VNNI make them, cost an output.
@@ -140,6 +142,7 @@ struct NetworkProof : ProofNotes {
     /// model over that with its own, on all samples, in amplitude, at the output where this is least; above 1 its own
     /// do good. Nothing where it has no error.
     std::optional<double> errorWithout;
+    ValueId errorOutput; ///< which output that is, of the float model; with errorWithout alone
     /// The float model as it is, the other with what it stores: only where rounding the weights explains what is
     /// between them, and that is little or the first with all float constants is there. Factors may have moved from one
     /// constant to another, and biases may make up for rounding.

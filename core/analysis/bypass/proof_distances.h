@@ -128,6 +128,17 @@ inline Lost lostBy(const RealsOfBoth& both)
     return lost;
 }
 
+/// Some number that every type of numbers holds is none in `y`.
+inline bool losesNumbers(const RealsOfBoth& both)
+{
+    constexpr float kOfFloat16 = 65504;
+    const auto& [x, y] = both;
+    for (size_t i = 0; x.size() == y.size() && i < x.size(); ++i)
+        if (std::fabs(x[i]) <= kOfFloat16 && !std::isfinite(y[i]))
+            return true;
+    return false;
+}
+
 /// How far `y` is from `x`, relatively, and how far it may be: `z` is `y` with its own constants disturbed. At least
 /// `least`.
 struct OffByRounding {

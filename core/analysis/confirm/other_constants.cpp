@@ -65,8 +65,11 @@ public:
         return most;
     }
 
-    /// See NetworkProof::errorWithout.
-    std::optional<double> errorWithout(const Constants& taken, const AllSamples& all) const
+    struct LeftError {
+        double left = 1; ///< see NetworkProof::errorWithout
+        ValueId output; ///< of the float model
+    };
+    std::optional<LeftError> errorWithout(const Constants& taken, const AllSamples& all) const
     {
         const auto changed = quantizedWithFloatConstants(m_pair, taken);
         const auto bypassed = bypassWithFloatConstants(m_pair, m_pairs, taken);
@@ -98,10 +101,11 @@ public:
                     squares[i].second += squaresBetween(r[0], r[2]);
                 }
         }
-        std::optional<double> least;
-        for (const auto& [error, left] : squares)
-            if (error > 0 && std::isfinite(error))
-                least = std::min(least.value_or(HUGE_VAL), std::sqrt(left / error));
+        std::optional<LeftError> least;
+        for (size_t i = 0; i < squares.size(); ++i)
+            if (const auto& [error, left] = squares[i]; error > 0 && std::isfinite(error))
+                if (const double part = std::sqrt(left / error); !least || part < least->left)
+                    least = LeftError { part, outputs[i].shown };
         return least;
     }
 
@@ -166,7 +170,10 @@ void measureOtherConstants(const ComparePair& pair, const std::vector<ProofSampl
             }
         }
     const AllSamples chosen { samples.size(), [&](size_t i) { return Result<ProofSample>(samples[i]); } };
-    proof.errorWithout = runs.errorWithout(taken, all.count > 0 ? all : chosen);
+    if (const auto error = runs.errorWithout(taken, all.count > 0 ? all : chosen)) {
+        proof.errorWithout = error->left;
+        proof.errorOutput = error->output;
+    }
 }
 
 } // namespace qs

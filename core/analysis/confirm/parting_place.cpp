@@ -187,16 +187,17 @@ bool readsNumbers(const Graph& graph, ValueId input)
 
 bool countsLengths(const ComparePair& pair, const ReadPadding& padding)
 {
-    return padding.left && attentionByLengths(pair.quantPlan->graph());
+    return padding.left && attentionByLengths((padding.inFloat ? pair.floatPlan : pair.quantPlan)->graph());
 }
 
 std::string paddingText(const ComparePair& pair, const ReadPadding& padding)
 {
-    const Graph& graph = pair.quantPlan->graph();
-    std::string text = fmt::format(" Without the {} of this sample both files compute the same: the quantized file "
-                                   "reads padding as text.",
+    const Graph& graph = (padding.inFloat ? pair.floatPlan : pair.quantPlan)->graph();
+    std::string text = fmt::format(" Without the {} of this sample both files compute the same: the {} reads padding "
+                                   "as text.",
         padding.positions == 1 ? std::string("one position of padding")
-                               : fmt::format("{} positions of padding", padding.positions));
+                               : fmt::format("{} positions of padding", padding.positions),
+        padding.inFloat ? "float model" : "quantized file");
     const ValueId mask = graph.findValue(padding.mask);
     if (mask.valid() && !graph.value(mask).uses.empty() && !readsNumbers(graph, mask))
         return text + fmt::format(" Of {} it reads the size alone.", padding.mask);

@@ -20,7 +20,7 @@ std::string orBefore(const ComparePair& pair, ValueId place);
 std::string behindPartner(const ComparePair& pair, ValueId output);
 /// Inputs that only the float model reads, a sentence with a space before it.
 std::string unreadText(const ComparePair& pair);
-/// The files part by padding alone, and by what the quantized file reads it as text, as far as its graph tells; as
+/// The files part by padding alone, and by what one of them reads it as text, as far as its graph tells; as
 /// sentences with a space before them.
 std::string paddingText(const ComparePair& pair, const ReadPadding& padding);
 /// It has attention that knows lengths alone, no mask, so that padding before the text is read.

@@ -94,7 +94,8 @@ bool leavesCachesEmpty(const Plan& plan, const std::vector<Tensor>& inputs)
     });
 }
 
-std::optional<ProofSample> sampleBehindPast(const ComparePair& pair, const ProofSample& sample, const WorkContext& work)
+std::optional<ProofSample> sampleBehindPast(const ComparePair& pair, const std::shared_ptr<const Plan>& remembers,
+    const ProofSample& sample, const WorkContext& work)
 {
     const auto text = textInputs(*pair.floatPlan);
     if (!text || sample.inputs[text->prompt.ids].rank() != 2 || sample.inputs[text->prompt.ids].count() == 0)
@@ -103,11 +104,13 @@ std::optional<ProofSample> sampleBehindPast(const ComparePair& pair, const Proof
     if (past < 1)
         return std::nullopt;
     std::vector<ValueId> caches;
-    for (const auto& [output, input] : text->caches)
-        caches.push_back(output);
+    for (const auto& [output, input] : text->caches) {
+        caches.push_back(remembers->graph().findValue(pair.floatPlan->graph().value(output).name));
+        if (!caches.back().valid())
+            return std::nullopt;
+    }
     const std::vector<Tensor> whole = firstTokens(text->prompt, sample.inputs, tokens);
-    const auto remembered
-        = runNetwork(pair.floatPlan, pair.floatPlan, caches, firstTokens(text->prompt, whole, past), work);
+    const auto remembered = runNetwork(remembers, pair.floatPlan, caches, firstTokens(text->prompt, whole, past), work);
     if (!remembered.ok())
         return std::nullopt;
     ProofSample behind { lastTokens(text->prompt, whole, past), sample.number, sample.samples };

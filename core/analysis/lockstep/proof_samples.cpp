@@ -5,6 +5,7 @@
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/network_outputs.h"
 #include "core/analysis/bypass/network_run.h"
+#include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/confirm/cpu_sums.h"
 #include "core/analysis/confirm/made_up_weights.h"
@@ -260,7 +261,7 @@ void proveBehindPast(const ComparePair& pair, const TextPadding& padding, std::v
     if (!proof.same() || !std::ranges::all_of(samples, isEmpty))
         return;
     proof.past = PastProof::Untested;
-    auto behind = sampleBehindPast(pair, samples.front(), work);
+    auto behind = sampleBehindPast(pair, pair.floatPlan, samples.front(), work);
     if (!behind)
         return;
     padding.leaveOut(*behind);
@@ -275,20 +276,43 @@ void proveBehindPast(const ComparePair& pair, const TextPadding& padding, std::v
     samples = { *behind };
 }
 
-/// Files that part on a sample with padding, on the same one without it.
+/// What the float model makes of the tokens of a padded text is not what it makes of the text alone.
+bool floatReadsPadding(
+    const ComparePair& pair, const ProofSample& padded, const ProofSample& alone, const WorkContext& work)
+{
+    constexpr double kRead = 0.01; // relatively; rounding moves far less
+    const auto& plan = pair.floatPlan;
+    for (const OutputPair& out : pairOutputs(pair)) {
+        if (isHandedOn(plan->graph(), out.x))
+            continue;
+        const auto with = runNetwork(plan, plan, { out.x }, padded.inputs, work),
+                   without = runNetwork(plan, plan, { out.x }, alone.inputs, work);
+        if (!with.ok() || !without.ok())
+            continue;
+        const auto x = countedReals(alone, out.x, (*without)[0]), y = countedReals(padded, out.x, (*with)[0]);
+        if (x.size() == y.size() && relativeDistance(x, y) > kRead)
+            return true;
+    }
+    return false;
+}
+
+/// Files that part on a sample with padding, on the same one without it. Where one has numbers and the other none,
+/// something else is told.
 void proveWithoutPadding(const ComparePair& pair, const TextPadding& padding, const std::vector<ProofSample>& samples,
     const WorkContext& work, NetworkProof& proof)
 {
     const auto& told = proof.withFloatWeights ? proof.withFloatWeights : proof.withStoredWeights;
-    if (proof.same() || !told || !told->apart() || told->counted)
+    if (proof.same() || !told || !told->apart() || told->counted || !std::isfinite(told->worstOutput.distance))
         return;
     const auto sample = std::ranges::find(samples, told->sample, &ProofSample::number);
     auto alone = sample == samples.end() ? std::nullopt : sampleWithoutPadding(pair, *sample);
     if (!alone)
         return;
     padding.leaveOut(alone->sample);
-    if (proveNetwork(pair, { alone->sample }, work).same())
+    if (proveNetwork(pair, { alone->sample }, work).same()) {
+        alone->padding.inFloat = floatReadsPadding(pair, *sample, alone->sample, work);
         proof.padding = std::move(alone->padding);
+    }
 }
 
 } // namespace
@@ -313,27 +337,16 @@ std::optional<bool> agreeBehindOwnPasts(
     const ComparePair& pair, const ProofSample& sample, double tolerance, const WorkContext& work)
 {
     const auto own = bypassWithOwnConstants(pair, planPairs(pair));
-    const auto behind = own.ok() ? sampleBehindPast(pair, sample, work) : std::nullopt;
-    if (!behind)
-        return std::nullopt;
-    const TwoNetworks two { pair.floatPlan, own->plan };
-    const auto inputNames = [](const Plan& plan) {
-        std::vector<std::string> names;
-        for (const ValueId in : plan.graph().inputs())
-            names.push_back(plan.graph().value(in).name);
-        return names;
-    };
-    ComparePair theirs = pair;
-    theirs.floatPlan = own->plan;
-    const bool alike = inputNames(*two.f) == inputNames(*two.b); // the sample is in the float model's order
-    const auto ownBehind = alike ? sampleBehindPast(theirs, sample, work) : std::nullopt;
+    const auto behind = own.ok() ? sampleBehindPast(pair, pair.floatPlan, sample, work) : std::nullopt;
+    const auto ownBehind = behind ? sampleBehindPast(pair, own->plan, sample, work) : std::nullopt;
     if (!ownBehind)
         return std::nullopt;
+    const TwoNetworks two { pair.floatPlan, own->plan };
     for (const ValueOfBoth& out : comparableOutputs(two, pair)) {
         if (isHandedOn(pair.floatPlan->graph(), out.shown))
             continue;
         const auto x = runNetwork(two.f, two.f, { out.f }, behind->inputs, work),
-                   y = runNetwork(two.b, two.b, { out.b }, ownBehind->inputs, work);
+                   y = runNetwork(two.b, two.f, { out.b }, ownBehind->inputs, work);
         if (!x.ok() || !y.ok())
             return std::nullopt;
         if (!(relativeDistance(toFloats((*x)[0]), toFloats((*y)[0])) <= tolerance))

@@ -7,7 +7,7 @@
 namespace qs {
 
 /// Version of the bytes below: raised with every change of what they hold.
-inline constexpr uint32_t kMeasuredVersion = 20;
+inline constexpr uint32_t kMeasuredVersion = 21;
 
 /// Neighbouring samples: `samples` of `all`, from number `first` on.
 struct SampleStretch {

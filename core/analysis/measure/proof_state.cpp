@@ -58,6 +58,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
     archiveOptional(stream, d.explained, [&](auto& explained) { stream.item(explained); });
     stream.item(d.hidden);
     stream.item(d.counted);
+    stream.item(d.noNumbers);
     stream.item(d.zeroInFloat);
     stream.item(d.sample);
     archiveList(stream, d.silent);
@@ -88,6 +89,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     archiveOptional(stream, proof.withFloatConstants, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.withActivations, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.errorWithout, [&](auto& left) { stream.item(left); });
+    archive(stream, proof.errorOutput);
     archiveOptional(stream, proof.rearranged, [&](auto& d) { archive(stream, d); });
     archiveOptional(stream, proof.withOwnWeights, [&](auto& d) { archive(stream, d); });
     archiveList(stream, proof.madeUp);
@@ -118,6 +120,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
         stream.item(padding.positions);
         stream.item(padding.left);
         stream.item(padding.mask);
+        stream.item(padding.inFloat);
     });
     archiveList(stream, proof.unreached);
     archiveOptional(stream, proof.cpuSums, [&](auto& sums) { archive(stream, sums); });
@@ -135,6 +138,8 @@ bool fits(const NetworkProof& proof, const Graph& graph)
                 || ((*d)->firstApart && (*d)->firstApart->floatValue.index() >= graph.values().size())))
             return false;
     if (proof.cpuSums && proof.cpuSums->floatValue.index() >= graph.values().size())
+        return false;
+    if (proof.errorOutput.index() >= graph.values().size())
         return false;
     for (const WeightRounding& r : proof.step.roundings)
         if (r.precision && *r.precision > kCoarsestPrecision)

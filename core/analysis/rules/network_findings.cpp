@@ -101,6 +101,10 @@ std::string offBy(const NetworkVerdict& verdict)
             percentText(distance), verdict.output);
     if (std::isfinite(distance))
         return fmt::format("off by {:.2g} of the size of {}", distance, verdict.output);
+    if (verdict.distance.noNumbers > 0)
+        return fmt::format("off in {}, of which {} {} infinite or NaN there and finite in the float model",
+            verdict.output, verdict.distance.noNumbers,
+            verdict.distance.noNumbers == 1 ? "element is" : "elements are");
     return "off in " + verdict.output
         + (verdict.distance.zeroInFloat ? ", which is zero everywhere in the float model and is not there"
                                         : ", which has another shape or no finite numbers and cannot be compared");
@@ -180,11 +184,11 @@ std::string summaryOf(const NetworkVerdict& verdict, const PlaceText& place, con
 
 void sayPadding(const ComparePair& pair, const ReadPadding& padding, Finding& f)
 {
-    f.title = "The quantized file reads padding as text";
+    f.title = fmt::format("The {} reads padding as text", padding.inFloat ? "float model" : "quantized file");
     f.summary += paddingText(pair, padding);
     f.remedy = countsLengths(pair, padding) ? "Pad texts behind their end, or run them without padding."
-                                            : "Let attention in the quantized file read the mask, as in the float "
-                                              "model.";
+        : padding.inFloat ? "Compare with a float model whose attention reads the mask, or run texts without padding."
+                          : "Let attention in the quantized file read the mask, as in the float model.";
 }
 
 /// Where the files part at a fused node that lacks an input.
@@ -323,14 +327,15 @@ std::string effectOf(const NetworkVerdict& verdict, const std::vector<const Weig
                 "; {} is as far from the float model's as zeros are, and so not corrected", others.front()->name);
     const double without = verdict.errorWithoutThem.value_or(1);
     const double db = std::fabs(20 * std::log10(std::max(without, kLeastLeft)));
-    if (verdict.harmfulConstants)
-        return without < kErrorWithoutThem ? ", which is much of its error"
-                                           : fmt::format(", whose error would be {:.1f} dB less without them", db);
-    if (without < kHardlyLess)
-        return fmt::format(", and its error would be {:.1f} dB less without them", db);
+    const bool there = verdict.errorOutput.empty() || verdict.errorOutput == verdict.movedOutput;
+    const std::string its = there ? "its error" : "the error of " + verdict.errorOutput;
+    if (verdict.harmfulConstants && without < kErrorWithoutThem && there)
+        return ", which is much of its error";
+    if (verdict.harmfulConstants || without < kHardlyLess)
+        return fmt::format(", and {} would be {:.1f} dB less without them", its, db);
     if (std::ranges::any_of(others, [](const WeightRounding* r) { return !r->holds.empty(); }))
-        return ", and its error would hardly be less without them";
-    return fmt::format(", and its error would {} without them: so it is where biases are corrected",
+        return fmt::format(", and {} would hardly be less without them", its);
+    return fmt::format(", and {} would {} without them: so it is where biases are corrected", its,
         without > 1 / kHardlyLess ? fmt::format("be {:.1f} dB more", db) : std::string("hardly be less"));
 }
 
@@ -470,6 +475,7 @@ NetworkVerdict judgedConstants(const NetworkProof& proof, const Comparison& c, N
     verdict.movedOutput = nameOf(c, moved.floatValue);
     verdict.lostConstants = hasLostConstants(proof, c);
     verdict.errorWithoutThem = proof.errorWithout;
+    verdict.errorOutput = proof.errorWithout ? nameOf(c, proof.errorOutput) : "";
     verdict.harmfulConstants = verdict.lostConstants || areHarmful(proof, c);
     verdict.distance = verdict.harmfulConstants ? *proof.withFloatWeights : *proof.withFloatConstants;
     return verdict;
@@ -500,6 +506,7 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
         verdict.roundedConstants = proof->withFloatWeights->worstOutput.distance;
         verdict.movedOutput = nameOf(c, proof->withFloatWeights->worstOutput.floatValue);
         verdict.errorWithoutThem = proof->errorWithout;
+        verdict.errorOutput = proof->errorWithout ? nameOf(c, proof->errorOutput) : "";
         verdict.distance = *proof->withFloatConstants;
         return verdict;
     }

@@ -286,9 +286,9 @@ Json networkJson(const NetworkVerdict& v, const Graph& graph)
         : v.past == PastProof::Untested      ? Json("untested")
                                              : Json(nullptr);
     json["silent_samples"] = v.distance.silent;
-    json["padding"] = v.padding
-        ? Json { { "positions", v.padding->positions }, { "left", v.padding->left }, { "mask", v.padding->mask } }
-        : Json(nullptr);
+    json["padding"] = v.padding ? Json { { "positions", v.padding->positions }, { "left", v.padding->left },
+        { "mask", v.padding->mask }, { "in_float", v.padding->inFloat } }
+                                : Json(nullptr);
     json["unreached"] = v.unreached;
     json["first_apart"] = apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr);
     return json;

@@ -125,21 +125,26 @@ void PaddingTests::texts_data()
     QTest::addColumn<QList<int>>("padding");
     QTest::addColumn<bool>("left");
     QTest::addColumn<QString>("told"); // of the finding; empty: the files are the same
+    QTest::addColumn<bool>("inFloat"); // it is the float model that reads them so
     const QList<int> some { 0, 2, 4 }, all { 3, 2, 4 };
     const auto mask = int(Reads::Mask), size = int(Reads::SizeOfMask), lengths = int(Reads::Lengths);
-    QTest::newRow("the mask, some padded") << mask << some << true << QString();
-    QTest::newRow("the mask, all padded") << mask << all << true << QString();
-    QTest::newRow("no mask, none padded") << size << QList<int> { 0, 0 } << true << QString();
+    QTest::newRow("the mask, some padded") << mask << some << true << QString() << false;
+    QTest::newRow("the mask, all padded") << mask << all << true << QString() << false;
+    QTest::newRow("no mask, none padded") << size << QList<int> { 0, 0 } << true << QString() << false;
     QTest::newRow("no mask, some padded")
-        << size << some << true << QStringLiteral("Of attention_mask it reads the size alone");
+        << size << some << true << QStringLiteral("Of attention_mask it reads the size alone") << false;
     QTest::newRow("no mask, all padded") << size << all << true
-                                         << QStringLiteral("Of attention_mask it reads the size alone");
-    QTest::newRow("no mask, behind what is read") << size << some << false << QString();
+                                         << QStringLiteral("Of attention_mask it reads the size alone") << false;
+    QTest::newRow("no mask, behind what is read") << size << some << false << QString() << false;
     QTest::newRow("lengths, some padded")
-        << lengths << some << true << QStringLiteral("takes lengths in place of a mask");
-    QTest::newRow("lengths, all padded") << lengths << all << true
-                                         << QStringLiteral("takes lengths in place of a mask");
-    QTest::newRow("lengths, padded behind") << lengths << some << false << QString();
+        << lengths << some << true << QStringLiteral("takes lengths in place of a mask") << false;
+    QTest::newRow("lengths, all padded") << lengths << all << true << QStringLiteral("takes lengths in place of a mask")
+                                         << false;
+    QTest::newRow("lengths, padded behind") << lengths << some << false << QString() << false;
+    QTest::newRow("lengths in the float model")
+        << lengths << some << true << QStringLiteral("takes lengths in place of a mask") << true;
+    QTest::newRow("no mask in the float model")
+        << size << some << true << QStringLiteral("Of attention_mask it reads the size alone") << true;
 }
 
 void PaddingTests::texts()
@@ -148,7 +153,9 @@ void PaddingTests::texts()
     QFETCH(QList<int>, padding);
     QFETCH(bool, left);
     QFETCH(QString, told);
-    const Prepared f = decoder(Reads::Mask), q = decoder(Reads(reads));
+    QFETCH(bool, inFloat);
+    const Prepared right = decoder(Reads::Mask), other = decoder(Reads(reads));
+    const Prepared &f = inFloat ? other : right, &q = inFloat ? right : other;
     CompareOptions options;
     options.prove = true;
     const auto made = compareModels(pairOf(f, q), PaddedTexts({ padding.begin(), padding.end() }, left), options, {});
@@ -161,7 +168,8 @@ void PaddingTests::texts()
     if (!found)
         return;
     QCOMPARE(found->severity, Severity::Error);
-    QCOMPARE(QString::fromStdString(found->title), QStringLiteral("The quantized file reads padding as text"));
+    QCOMPARE(QString::fromStdString(found->title),
+        QStringLiteral("The %1 reads padding as text").arg(inFloat ? "float model" : "quantized file"));
     QVERIFY2(QString::fromStdString(found->summary).contains(told), found->summary.c_str());
 }
 

@@ -266,6 +266,41 @@ private slots:
             found->summary.c_str());
     }
 
+    void noNumbers_data()
+    {
+        QTest::addColumn<float>("added");
+        QTest::addColumn<bool>("same");
+        QTest::newRow("nothing") << 0.f << true;
+        QTest::newRow("infinite") << -std::numeric_limits<float>::infinity() << false;
+        QTest::newRow("none") << std::numeric_limits<float>::quiet_NaN() << false;
+    }
+    /// Elements that are no numbers in the quantized file alone are no part of its error, and yet not the same.
+    void noNumbers()
+    {
+        QFETCH(float, added);
+        QFETCH(bool, same);
+        const auto net = [&](bool adds) {
+            SmallModel m(adds ? "q" : "f");
+            m.input("x", { 1, 4 }).constant("w", Tensor::of<float>({ 4, 6 }, uniform(24, 3)));
+            m.node("MatMul", { "x", "w" }, { adds ? "raw" : "y" });
+            if (adds)
+                m.constant("ban", Tensor::of<float>({ 6 }, { 0, added, 0, 0, 0, 0 }))
+                    .node("Add", { "raw", "ban" }, { "y" });
+            return m.output("y").finish();
+        };
+        CompareOptions options;
+        options.prove = true;
+        const FixedData data({ Tensor::of<float>({ 1, 4 }, normals(4, 9)) });
+        const Comparison c = compared(net(false), net(true), data, options);
+        QVERIFY(c.network && c.network->known());
+        QCOMPARE(c.network->same(), same);
+        const Finding* found = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY2((found != nullptr) != same, qPrintable(rulesOf(c)));
+        if (found)
+            QVERIFY2(found->summary.find("of which 1 element is infinite or NaN there") != std::string::npos,
+                found->summary.c_str());
+    }
+
     void lostBias_data()
     {
         QTest::addColumn<float>("factor");
