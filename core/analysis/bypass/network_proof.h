@@ -103,6 +103,14 @@ struct CpuSums {
     double lossDb() const { return exactDb == cutDb ? 0 : exactDb - cutDb; }
 };
 
+/// A bias that is stored as codes of another one, and the channels of what it is added to: mean squares of their means
+/// apart, in the quantized file as it is and with the float model's bias.
+struct BiasShift {
+    uint32_t quantizer = 0;
+    ValueId floatValue; ///< the float model's bias
+    double apart = 0, left = 0;
+};
+
 /// What a proof finds beside its distances, and a verdict tells as it is.
 struct ProofNotes {
     PrecisionStep step {}; ///< which rounding is between the files
@@ -125,6 +133,7 @@ struct ProofNotes {
     /// its own.
     std::vector<std::string> otherCaches {};
     std::optional<CpuSums> cpuSums {}; ///< see confirm/cpu_sums.h; on CPUs that cut them off
+    std::vector<BiasShift> biasShifts {}; ///< see confirm/bias_shifts.h
 };
 
 /// What the two files compute without quantizers: the same only where they do so on each sample.

@@ -84,6 +84,8 @@ constexpr auto kLabels = std::to_array<EvidenceLabel>({
     { "quantized", "without a partner in the quantized file", EvidenceForm::Count },
     { "noise_over_signal", "noise over the signal at the node", EvidenceForm::Share },
     { "noise_over_output", "noise over that of the output", EvidenceForm::Share },
+    { "channel_means_off", "means of the channels are off by" },
+    { "left_with_float_bias", "with the float model's bias by" },
     { "beyond", "codes off by more than one", EvidenceForm::Share },
     { "bits", "bits" },
     { "channels", "channels", EvidenceForm::Count },

@@ -7,6 +7,7 @@
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/proof_distances.h"
 #include "core/analysis/bypass/restored_activations.h"
+#include "core/analysis/confirm/bias_shifts.h"
 #include "core/analysis/confirm/cpu_sums.h"
 #include "core/analysis/confirm/made_up_weights.h"
 #include "core/analysis/confirm/other_constants.h"
@@ -427,6 +428,8 @@ Status proveMeasured(const ComparePair& pair, const CarriedState& before, size_t
     if (!pair.quantizedReference && proof.exchanged.empty())
         findFusedSetting(pair, samples, work, proof);
     proof.cpuSums = cpuSums;
+    if (!pair.quantizedReference)
+        proof.biasShifts = measureBiasShifts(pair, samples, work);
     measured.proof = std::move(proof);
     return {};
 }

@@ -215,11 +215,18 @@ private:
                 continue;
             const Scale& scale = *m_scales[in.index()];
             const ValueId out = node.outputs.empty() ? ValueId() : node.outputs[0];
-            if ((keepsFactors(node) || adds) && out.valid())
+            if ((keepsFactors(node) || adds || multipliesOne(node)) && out.valid())
                 setScale(out, scale, node.opType == "Flatten");
             else
                 m_bad.insert(scale.source);
         }
+    }
+
+    /// A product of two values of which one alone has factors, as a gate and what it lets through.
+    bool multipliesOne(const Node& node) const
+    {
+        return node.opType == "Mul" && node.hasInput(0) && node.hasInput(1) && node.inputs[0] != node.inputs[1]
+            && m_scales[node.inputs[0].index()].has_value() != m_scales[node.inputs[1].index()].has_value();
     }
 
     void passLayer(NodeId id, const LayerConstant& weight)

@@ -124,6 +124,13 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkPro
     });
     archiveList(stream, proof.unreached);
     archiveOptional(stream, proof.cpuSums, [&](auto& sums) { archive(stream, sums); });
+    stream.size(proof.biasShifts, 3 * kLeastBytes);
+    for (auto& shift : proof.biasShifts) {
+        stream.item(shift.quantizer);
+        archive(stream, shift.floatValue);
+        stream.item(shift.apart);
+        stream.item(shift.left);
+    }
 }
 
 /// The reader takes any number for a value, and for a precision.
@@ -141,6 +148,9 @@ bool fits(const NetworkProof& proof, const Graph& graph)
         return false;
     if (proof.errorOutput.index() >= graph.values().size())
         return false;
+    for (const BiasShift& shift : proof.biasShifts)
+        if (shift.floatValue.index() >= graph.values().size())
+            return false;
     for (const WeightRounding& r : proof.step.roundings)
         if (r.precision && *r.precision > kCoarsestPrecision)
             return false;

@@ -12,6 +12,7 @@
 #include "core/tensor/quant_params.h"
 #include "core/tensor/shape.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -88,6 +89,13 @@ inline bool isNearlyRounded(const WeightRow& row)
 inline bool isOtherWeight(const WeightRow& row)
 {
     return row.offByMoreThanHalfStep.value_or(0) > kDifferingShare && !isNearlyRounded(row);
+}
+
+/// A number for each channel that an Add adds: a bias of what comes before it, whatever its type.
+inline bool isAddedVector(const WeightRow& row)
+{
+    return !row.bias && row.opType == "Add"
+        && std::ranges::count_if(row.shape, [](int64_t size) { return size != 1; }) <= 1;
 }
 
 /// The bits of a narrower type at whose end the codes of a bias were cut, though it is stored in more; 0: at none.

@@ -170,7 +170,7 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
         fillOrder(codes, params, wp, weight, y, grid, room, row);
     }
     if (isOtherWeight(row))
-        row.factors = row.bias
+        row.factors = row.bias || isAddedVector(row)
             ? biasFactors(weight.data<float>(), y, params, grid)
             : channelFactors(weight.data<float>(), y, row.shape, row.channelAxis, params, grid, room);
     if (isInteger(params.dtype) && dtypeBits(params.dtype) <= 8)
@@ -345,14 +345,14 @@ void addBodyRows(
 
 EqualizedLayers equalizedLayers(const ComparePair& pair, const std::vector<WeightRow>& rows)
 {
-    if (std::ranges::none_of(rows, [](const WeightRow& row) { return !row.bias && row.factors; }))
+    if (std::ranges::none_of(rows, [](const WeightRow& row) { return row.factors && !row.factors->in.empty(); }))
         return {};
     const Graph& graph = pair.floatPlan->graph();
     std::vector<LayerConstant> constants;
     for (const WeightRow& row : rows)
         if (row.floatNode.valid() && row.floatValue.valid())
-            constants.push_back(
-                { row.floatNode, row.floatValue, row.bias, row.factors ? &*row.factors : nullptr, isOtherWeight(row) });
+            constants.push_back({ row.floatNode, row.floatValue, row.bias || isAddedVector(row),
+                row.factors ? &*row.factors : nullptr, isOtherWeight(row) });
     for (const NodeId node : takenIn(pair)) // what it adds is a bias of the layer before it
         constants.push_back({ node, graph.node(node).inputs[0], true, nullptr, false });
     return equalizedLayers(graph, constants);
@@ -376,8 +376,9 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     const EqualizedLayers layers = equalizedLayers(pair, rows);
     for (WeightRow& row : rows)
         row.equalized = row.factors && row.floatNode.valid() && pair.floatPlan->graph().node(row.floatNode).hasOutput(0)
-            && (row.bias ? layers.values.contains(pair.floatPlan->graph().node(row.floatNode).outputs[0])
-                         : layers.nodes.contains(row.floatNode));
+            && (row.bias || isAddedVector(row)
+                    ? layers.values.contains(pair.floatPlan->graph().node(row.floatNode).outputs[0])
+                    : layers.nodes.contains(row.floatNode));
     addBodyRows(bodyPairs(pair), "", histograms, rows);
     for (const UntakenPair& branch : pair.untaken)
         addBodyRows(bodyPairs(branch), branch.name, histograms, rows);

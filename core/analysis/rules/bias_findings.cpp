@@ -125,13 +125,35 @@ void findSharedBiases(const ComparePair& pair, const Comparison& c, std::vector<
 
 namespace {
 
+constexpr double kMostBehind = 0.5; ///< share of what is off behind the node
+
+/// What the channels behind a bias that is another one were measured to be off by; null where they were not.
+const BiasShift* shiftBehind(const Comparison& c, const WeightRow& row)
+{
+    if (!c.network)
+        return nullptr;
+    const auto& shifts = c.network->biasShifts;
+    const auto found = std::ranges::find_if(
+        shifts, [&](const BiasShift& s) { return s.quantizer == row.quantizer && s.floatValue == row.floatValue; });
+    return found == shifts.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+bool correctsMeans(const Comparison& c, const WeightRow& row)
+{
+    const BiasShift* shift = shiftBehind(c, row);
+    return shift && shift->apart <= shift->left;
+}
+
+namespace {
+
 constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
 constexpr double kHarmfulBias = 0.01; ///< noise power over the output's
 constexpr double kRuinousBias = 0.06;
 constexpr size_t kSumBits = 32;
 constexpr double kHarmfulCut = 1e-4; ///< the same of a bias whose codes saturate, which none has to
 constexpr double kHarmfulBits = 1e-3; ///< of one that has fewer bits than sums have
-constexpr double kMostBehind = 0.5; ///< share of what is off behind the node
 constexpr double kBeyondRoundingDb = 20;
 
 /// A bias' scales over input scale x weight scale.
@@ -248,9 +270,11 @@ bool isLost(const Comparison& c, const WeightRow& row)
 struct BiasFault {
     double share = 0; ///< noise power over the output's
     std::optional<BiasScale> scale;
-    bool meant = false; ///< it has the factors of its channels
+    const BiasShift* shift = nullptr; ///< what it does to the means behind it, where that was measured
+    bool meant = false; ///< it has the factors of its channels, or takes errors of the means away
     size_t cutBits = 0; ///< of the narrower type at whose end its codes were cut
     bool cut = false, most = false, wrong = false, mismatched = false;
+    bool shifts = false; ///< it makes the errors of the means
     bool narrow = false; ///< no sums are added to it as it is stored, so its scale may be any
 };
 
@@ -262,12 +286,16 @@ BiasFault faultOf(const ComparePair& pair, const Comparison& c, const WeightRow&
     BiasFault fault;
     fault.share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
     fault.scale = biasScale(pair, row);
-    fault.meant = row.equalized;
+    fault.shift = shiftBehind(c, row);
+    fault.meant = row.equalized || correctsMeans(c, row);
     fault.cutBits = bitsOfCutBias(row);
     fault.cut = !fault.meant && (row.clippedFraction.value_or(0) > 0 || fault.cutBits > 0) && fault.share > kHarmfulCut;
     fault.most = !fault.meant && fault.share <= kHarmfulBias && makesMostNoise(c, row);
+    fault.shifts
+        = !fault.meant && !isRetrained(c, row) && fault.shift && fault.shift->left <= kMostBehind * fault.shift->apart;
     const bool coarse = !fault.meant && dtypeBits(row.params.dtype) < kSumBits && fault.share > kHarmfulBits;
-    fault.wrong = fault.cut || coarse || fault.most || (!fault.meant && (fault.share > kHarmfulBias || isLost(c, row)));
+    fault.wrong = fault.cut || coarse || fault.most || fault.shifts
+        || (!fault.meant && (fault.share > kHarmfulBias || isLost(c, row)));
     fault.mismatched = addsToSums(pair, row) && fault.scale && fault.scale->distance() > kBiasRatio;
     fault.narrow = dtypeBits(row.params.dtype) < kSumBits;
     return fault;
@@ -444,6 +472,23 @@ std::string cutText(const WeightRow& row, size_t bits)
         std::fabs(row.change->value), bits, row.params.bits(), needed);
 }
 
+/// What the means of the channels tell of it: a sentence.
+std::string shiftText(const BiasFault& fault)
+{
+    return fault.shifts
+        ? fmt::format(" Behind it the means of the channels are off by {:.4g}, with the float model's by {:.4g}.",
+            std::sqrt(fault.shift->apart), std::sqrt(fault.shift->left))
+        : std::string();
+}
+
+void addMeans(const BiasFault& fault, Finding& f)
+{
+    if (!fault.shifts)
+        return;
+    f.evidence.push_back(evidence("channel_means_off", std::sqrt(fault.shift->apart)));
+    f.evidence.push_back(evidence("left_with_float_bias", std::sqrt(fault.shift->left)));
+}
+
 Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
 {
     const WeightRow& row = c.weights[index];
@@ -485,6 +530,7 @@ Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
         f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
     if (other)
         f.summary += " Its scale is input scale x weight scale: its codes are those of another bias.";
+    f.summary += shiftText(fault);
     if (fault.cut && fault.cutBits > 0)
         f.summary += cutText(row, fault.cutBits);
     if (fault.wrong && dtypeBits(row.params.dtype) < kSumBits)
@@ -493,6 +539,7 @@ Finding biasFinding(const Comparison& c, size_t index, const BiasFault& fault)
     f.evidence
         = { evidence("noise_over_output", fault.share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
               evidence("scale_distance", distance), evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+    addMeans(fault, f);
     if (fault.cut && fault.cutBits > 0)
         f.evidence.push_back(evidence("cut_at_code", row.change->value));
     f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };

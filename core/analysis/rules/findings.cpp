@@ -74,6 +74,8 @@ bool isTold(
 
 namespace {
 
+constexpr double kMostOfCause = 0.5; ///< of the noise that something is told of as the cause of
+
 /// What the node reads and what that is made of.
 std::set<ValueId> valuesBefore(const Graph& graph, NodeId node)
 {
@@ -97,21 +99,42 @@ bool hasOtherNoise(const Comparison& c)
     return n && ((n->known() && !n->same()) || n->harmfulConstants || n->lostConstants);
 }
 
+namespace {
+
+/// Of a wrong bias: it makes most of what is off right behind its node, and not little of `came`.
+bool makesMostBehindNode(const Comparison& c, const Finding& bias, double came)
+{
+    constexpr double kLittleOfCause = 0.1;
+    const NodeId node = c.weights[*bias.weight].floatNode;
+    return node.valid() && bias.rank >= kLittleOfCause * came
+        && std::ranges::any_of(c.activations, [&](const ActivationRow& row) {
+               return row.floatNode == node && row.accumulated.sqnrDb
+                   && bias.rank >= kMostOfCause * std::pow(10.0, -*row.accumulated.sqnrDb / 10);
+           });
+}
+
+} // namespace
+
 double rankBehindCause(const ComparePair& pair, const Comparison& c, size_t row, const std::vector<Finding>& found)
 {
-    constexpr double kMost = 0.5, kBehind = 0.99;
+    constexpr double kBehind = 0.99;
     const ActivationRow& grows = c.activations[row];
     const double came = std::pow(10.0, -(*grows.accumulated.sqnrDb + *grows.increaseDb) / 10);
     std::vector<const Finding*> causes;
-    for (const Finding& f : found)
-        if (f.activation && f.severity <= Severity::Warning && f.rule != Rule::SensitiveOperator
-            && ownNoiseShare(c.activations[*f.activation]) >= kMost * came)
+    for (const Finding& f : found) {
+        const bool bias = f.rule == Rule::WrongBiasScale && f.weight;
+        if ((!f.activation && !bias) || f.severity > Severity::Warning || f.rule == Rule::SensitiveOperator)
+            continue;
+        if (f.activation ? ownNoiseShare(c.activations[*f.activation]) >= kMostOfCause * came
+                         : makesMostBehindNode(c, f, came))
             causes.push_back(&f);
+    }
     const std::set<ValueId> before
         = causes.empty() ? std::set<ValueId> {} : valuesBefore(pair.floatPlan->graph(), grows.floatNode);
     double rank = HUGE_VAL;
     for (const Finding* f : causes)
-        if (before.contains(c.activations[*f->activation].floatValue))
+        if (before.contains(
+                f->activation ? c.activations[*f->activation].floatValue : c.weights[*f->weight].floatValue))
             rank = std::min(rank, kBehind * f->rank);
     return rank;
 }
@@ -217,6 +240,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findWeightsDiffer(pair, c, found);
     findSharedBiases(pair, c, found);
     findWrongBiases(pair, c, found);
+    putBehindCauses(pair, c, found);
     findMovedOtherwise(pair, c, found);
     findCancellations(pair, c, found);
     findSaturatingAccumulation(pair, c, found);

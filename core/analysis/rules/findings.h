@@ -44,6 +44,11 @@ bool hasOtherNoise(const Comparison& c);
 /// Where a quantizer that was found at fault makes at least half of the noise that comes in at this row, a rank behind
 /// that finding; else no limit.
 double rankBehindCause(const ComparePair& pair, const Comparison& c, size_t row, const std::vector<Finding>& found);
+/// A bias, or what an Add adds, that is another one than the float model's: with that the means of the channels behind
+/// it would be off by more.
+bool correctsMeans(const Comparison& c, const WeightRow& row);
+/// Gives operators that make noise grow the rank behind what is found at fault before them by now.
+void putBehindCauses(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Constants that hold nothing but zeros and the float model's do not, where nothing is proved that tells of them.
 void findLostConstants(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 /// Weights of which hardly any has anything in common with the float model's, and do not compute the same.

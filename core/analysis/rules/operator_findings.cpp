@@ -195,6 +195,12 @@ void findChangedFunctions(const ComparePair& pair, const Comparison& c, std::vec
             changed.text == added ? addedFactorsFinding(c, changed, factors.size()) : changedFinding(c, changed));
 }
 
+namespace {
+
+constexpr std::string_view kAmplifies = " amplifies"; ///< ends the cause of an operator that makes noise grow
+
+} // namespace
+
 void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const bool other = hasOtherNoise(c);
@@ -221,12 +227,19 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
             && losesQuantizersInFloat(pair, row) && !readsUnmatched(pair, row)) {
             Finding f = growthFinding(c, i, fmt::format("{} is steep where the values lie", row.opType));
             f.rank = std::min(f.rank, rankBehindCause(pair, c, i, found));
-            f.cause = row.opType + " amplifies";
+            f.cause = row.opType + std::string(kAmplifies);
             f.summary += stepsText(pair, row);
             f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
             found.push_back(std::move(f));
         }
     }
+}
+
+void putBehindCauses(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    for (Finding& f : found)
+        if (f.rule == Rule::SensitiveOperator && f.activation && f.cause.ends_with(kAmplifies))
+            f.rank = std::min(f.rank, rankBehindCause(pair, c, *f.activation, found));
 }
 
 namespace {

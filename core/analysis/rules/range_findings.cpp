@@ -284,11 +284,12 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
     // Behind a clipped input a range may cut little of what is left, and is as wrong as those before it.
     const bool foreign = std::ranges::any_of(
         found, [](const Finding& f) { return f.rule == Rule::InputMismatch && f.severity != Severity::Note; });
+    const bool moved = c.network && c.network->rearranged; // the float data say nothing of values with factors
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = rows[i];
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
             || !(foreign ? cutsFloatData(row) : clippingDominates(row)) || *row.localSqnrDb > kFineDb
-            || cutsForNext(row))
+            || cutsForNext(row) || (moved && row.accumulated.sqnrDb.value_or(HUGE_VAL) < kUnrelatedDb))
             continue;
         Finding f = activationFinding(c, i, Rule::RangeTooSmall);
         f.rank = ownNoiseShare(row);

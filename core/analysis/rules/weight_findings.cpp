@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace qs {
 
@@ -148,9 +149,14 @@ void blameFew(const Comparison& c, std::vector<Finding>& found)
     const auto retrained = [](const Finding& f) {
         return f.rule == Rule::WeightsDiffer && (f.cause == "retrained" || f.cause == "factors");
     };
-    const auto differing = size_t(std::ranges::count_if(found, retrained));
+    std::set<size_t> told; // of all that is said of weights
+    for (const Finding& f : found)
+        for (const FindingPlace& place : placesOf(f))
+            if (f.rule == Rule::WeightsDiffer && place.weight && !c.weights[*place.weight].bias)
+                told.insert(*place.weight);
+    const size_t differing = told.size();
     const auto all = size_t(std::ranges::count(c.weights, false, &WeightRow::bias));
-    if (differing == 0 || kFewLayers * differing >= all)
+    if (std::ranges::none_of(found, retrained) || kFewLayers * differing >= all)
         return;
     for (Finding& f : found)
         if (retrained(f)) {
@@ -386,7 +392,7 @@ void tellEqualized(const Comparison& c, std::vector<Finding>& found)
     f.cause = "equalized";
     double lowest = HUGE_VAL, highest = 0;
     for (size_t i = 0; i < c.weights.size(); ++i)
-        if (const WeightRow& row = c.weights[i]; row.equalized && !row.bias) {
+        if (const WeightRow& row = c.weights[i]; row.equalized && !row.factors->in.empty()) {
             f.places.push_back(placesOf(weightFinding(c, i, Rule::WeightsDiffer)).front());
             lowest = std::min(lowest, std::ranges::min(row.factors->out));
             highest = std::max(highest, std::ranges::max(row.factors->out));
@@ -564,10 +570,11 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         const NodeId maker = row.floatValue.valid() ? graph.value(row.floatValue).producer : NodeId();
         const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
         const bool elements = hasWrongElements(row) || row.otherRows;
-        const bool moved = areMadeUp(c, row) && !elements; // together they are the same
+        const bool besideThese = c.network && c.network->rearranged && isAddedVector(row);
+        const bool moved = (areMadeUp(c, row) || besideThese) && !elements; // together they are the same
         if (isTold(found, Rule::BrokenScale, {}, i))
             continue;
-        if (row.bias || rounded || moved || row.equalized
+        if (row.bias || rounded || moved || row.equalized || correctsMeans(c, row)
             || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
             continue;
         if (const Quantizer* first = roundedBefore(pair, row)) {

@@ -163,6 +163,54 @@ Prepared coarse(bool codes, bool zeros, float step, bool behind)
     return m.output("p").finish();
 }
 
+/// What is stored in place of a bias.
+enum class Stored { Own, Permuted, Another, Corrected };
+
+/// x -> product -> bias -> y, with weights of coarse steps and a bias that is little beside what is rounded; `split`:
+/// the float model adds the bias by a node of its own, `image`: to the second axis; `added`: both do, the other one in
+/// codes of 8 bits.
+Prepared shifted(bool codes, Stored stored, bool split, bool image, bool added = false)
+{
+    constexpr float kStep = 1.f / 31, kBiasStep = 1e-4f, kAddedStep = 0.002f;
+    const std::vector<float> w = uniform(size_t(kWidth * kWidth), 5);
+    std::vector<float> b = uniform(size_t(kWidth), 7, -0.1f, 0.1f);
+    const Shape shape = image ? Shape { kWidth, kWidth, 1, 1 } : Shape { kWidth, kWidth };
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", image ? Shape { 1, kWidth, kRows, 1 } : Shape { kRows, kWidth });
+    const std::vector<int8_t> rounded = rowCodes(w, { kStep });
+    if (stored == Stored::Permuted)
+        std::ranges::rotate(b, b.begin() + 1);
+    for (size_t row = 0; row < b.size(); ++row)
+        for (size_t i = 0; stored == Stored::Corrected && i < b.size(); ++i) // inputs have a mean of a half
+            b[row] -= 0.5f * (float(rounded[row * b.size() + i]) * kStep - w[row * b.size() + i]);
+    for (size_t row = 0; row < b.size(); ++row)
+        b[row] += stored == Stored::Another ? row % 2 ? 0.05f : -0.05f : 0.f;
+    if (!codes)
+        m.constant("w", Tensor::of<float>(shape, w));
+    else
+        m.weight("w", shape, rounded, { kStep });
+    const bool apart = added || (split && !codes);
+    const Shape along = apart && image ? Shape { kWidth, 1, 1 } : Shape { kWidth };
+    if (!codes)
+        m.constant("b", Tensor::of<float>(along, b));
+    else if (added)
+        m.weight("b", along, rowCodes(b, { kAddedStep }), { kAddedStep });
+    else
+        m.constant("b_quantized", Tensor::of<int32_t>(along, biasCodes(b, { kBiasStep })))
+            .constant("b_scale", Tensor::scalar(kBiasStep))
+            .node("DequantizeLinear", { "b_quantized", "b_scale" }, { "b" });
+    std::vector<std::string> inputs { "x", "w" };
+    if (!apart)
+        inputs.emplace_back("b");
+    if (image)
+        m.node("Conv", inputs, { apart ? "sums" : "y" });
+    else
+        m.node("Gemm", inputs, { apart ? "sums" : "y" }, { { "transB", int64_t(1) } });
+    if (apart)
+        m.node("Add", { "sums", "b" }, { "y" });
+    return m.output("y").finish();
+}
+
 /// One number a channel in one scale, the first far larger than the others: what is added to an image, or the biases of
 /// an LSTM of two directions.
 Prepared singleNumbers(bool codes, bool recurrent)
@@ -329,6 +377,71 @@ private slots:
         QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
         if (told)
             QCOMPARE(found->title, std::string("The bias of n_p is lost"));
+    }
+
+    void shiftedMeans_data()
+    {
+        QTest::addColumn<int>("stored");
+        QTest::addColumn<bool>("split");
+        QTest::addColumn<bool>("image");
+        QTest::addColumn<bool>("told");
+        for (const bool split : { false, true })
+            for (const bool image : { false, true }) {
+                const std::string where = std::string(split ? ", Add" : "") + (image ? ", Conv" : "");
+                const auto row = [&](const char* name, Stored stored, bool told) {
+                    QTest::newRow((name + where).c_str()) << int(stored) << split << image << told;
+                };
+                row("the float model's", Stored::Own, false);
+                row("in another order", Stored::Permuted, true);
+                row("others of the same mean", Stored::Another, true);
+                row("corrected", Stored::Corrected, false);
+            }
+    }
+    /// Other numbers in a bias are told of by the means behind it, which correction takes away; its mean alone tells
+    /// neither.
+    void shiftedMeans()
+    {
+        QFETCH(const int, stored);
+        QFETCH(const bool, split);
+        QFETCH(const bool, image);
+        QFETCH(const bool, told);
+        const Shape shape = image ? Shape { 1, kWidth, kRows, 1 } : Shape { kRows, kWidth };
+        const FixedData data({ Tensor::of<float>(shape, uniform(size_t(kRows * kWidth), 9, 0, 1)) });
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(
+            shifted(false, Stored::Own, split, image), shifted(true, Stored(stored), split, image), data, options);
+        const Finding* found = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2((found != nullptr) == told, qPrintable(rulesOf(c)));
+        if (!told)
+            return;
+        QVERIFY2(found->summary.find("the means of the channels are off") != std::string::npos, found->summary.c_str());
+        QCOMPARE(found->weight,
+            std::optional<size_t>(std::ranges::find(c.weights, true, &WeightRow::bias) - c.weights.begin()));
+    }
+
+    void addedBehind_data()
+    {
+        QTest::addColumn<int>("stored");
+        QTest::addColumn<bool>("told");
+        QTest::newRow("the float model's") << int(Stored::Own) << false;
+        QTest::newRow("corrected") << int(Stored::Corrected) << false;
+        QTest::newRow("in another order") << int(Stored::Permuted) << true;
+    }
+    /// What an Add adds is a bias, too: corrected, it is no other weight.
+    void addedBehind()
+    {
+        QFETCH(const int, stored);
+        QFETCH(const bool, told);
+        const FixedData data({ Tensor::of<float>({ kRows, kWidth }, uniform(size_t(kRows * kWidth), 9, 0, 1)) });
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(shifted(false, Stored::Own, true, false, true),
+            shifted(true, Stored(stored), true, false, true), data, options);
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2((found && found->severity != Severity::Note) == told, qPrintable(rulesOf(c)));
+        if (told)
+            QCOMPARE(found->tensor, std::string("b"));
     }
 
     void channelsOfOneNumber_data()
