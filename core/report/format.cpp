@@ -177,9 +177,10 @@ std::string networkVerdict(const NetworkVerdict& v)
     std::string apart = distance == 0 ? " (no difference"
         : std::isfinite(distance)     ? " (" + number(distance, 2) + " of the size of " + v.output + " apart"
         : v.distance.zeroInFloat      ? " (" + v.output + " is zero everywhere in the float model alone"
-        : v.distance.noNumbers > 0    ? fmt::format(
-                 " ({} elements of {} are infinite or NaN in the quantized file alone", v.distance.noNumbers, v.output)
-                                   : " (" + v.output + " cannot be compared";
+        : v.distance.noNumbers + v.distance.numbersAlone > 0 ? fmt::format(" ({} of {} infinite or NaN in the {} alone",
+              counted(v.distance.noNumbers > 0 ? v.distance.noNumbers : v.distance.numbersAlone, "element"), v.output,
+              v.distance.noNumbers > 0 ? "quantized file" : "float model")
+                                                             : " (" + v.output + " cannot be compared";
     if (v.distance.explained && (distance > 0 || v.step.precision != Precision::Float32))
         apart += ", rounding "
             + (v.rearranged ? std::string("the weights") : "to " + std::string(precisionName(v.step.precision)))

@@ -286,7 +286,7 @@ std::optional<ValueOverflow> overflowInCast(const TwoNetworks& networks, const C
                                    : runNetwork(networks.b, pair.floatPlan, ends, inputs, work);
     size_t i = 0;
     for (const NodeId cast : casts) {
-        const Lost lost = run.ok() ? lostBy({ toFloats((*run)[i]), toFloats((*run)[i + 1]) }) : Lost {};
+        const Lost lost = run.ok() ? lostBetween(toFloats((*run)[i]), toFloats((*run)[i + 1])) : Lost {};
         const auto partner = shown.find(ends[i]);
         if (lost.elements > 0)
             return ValueOverflow { partner == shown.end() ? values[at].shown : partner->second, lost.elements,

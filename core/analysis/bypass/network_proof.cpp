@@ -184,6 +184,7 @@ private:
         m_sameSize.clear();
         m_zero.clear();
         m_lost.clear();
+        m_alone.clear();
         std::vector<ValueId> ofFloat, ofBypassed;
         for (const ValueOfBoth& v : values) {
             ofFloat.push_back(v.f);
@@ -205,11 +206,13 @@ private:
             for (auto* reals : { &both.x, &both.y })
                 if (m_sameSize.back())
                     *reals = countedReals(*m_sample, values[i].shown, (*x)[i].shape(), std::move(*reals));
-            found.push_back(outputs && losesNumbers(both) ? HUGE_VAL : distanceBetween(both, outputs));
+            m_lost.push_back(lostBetween(both.x, both.y));
+            m_alone.push_back(outputs ? lostBetween(both.y, both.x) : Lost {});
+            const bool numbersInOne = outputs && (m_lost.back().ofAnyType() || m_alone.back().ofAnyType());
+            found.push_back(numbersInOne ? HUGE_VAL : distanceBetween(both, outputs));
             m_counts.push_back(int64_t(both.x.size()));
             m_zero.push_back(m_sameSize.back() && finiteCount(both.y) > 0
                 && std::ranges::all_of(both.x, [](float v) { return v == 0; }));
-            m_lost.push_back(lostBy(both));
         }
         return found;
     }
@@ -228,6 +231,7 @@ private:
             here.worstOutput = { outputs[i].shown, apart[i] };
             here.zeroInFloat = m_zero[i];
             here.noNumbers = m_lost[i].elements;
+            here.numbersAlone = m_alone[i].elements;
             const double margin = m_counts[i] < kFew ? kMarginOfFew : kProofMargin;
             here.tolerance = std::max(kSameNetwork, margin * m_room);
             if (!m_explained.empty()) {
@@ -257,6 +261,7 @@ private:
     std::vector<bool> m_sameSize; ///< of the same, in both files
     std::vector<bool> m_zero; ///< of the same: zero everywhere in the float model, numbers in the other file
     std::vector<Lost> m_lost; ///< of the same
+    std::vector<Lost> m_alone; ///< the same of outputs: numbers that the float model has none for
 };
 
 /// Runs of a proof.

@@ -45,6 +45,7 @@ struct NetworkDistance {
     /// The distance is the share of whole numbers that are others, though both files make them from the same reals.
     bool counted = false;
     uint64_t noNumbers = 0; ///< elements of the output that are infinite or NaN, and numbers in the float model
+    uint64_t numbersAlone = 0; ///< the other way round
     bool zeroInFloat = false; ///< the output is zero everywhere in the float model: no distance is relative to it
     uint64_t sample = 0; ///< number of the sample among all
     std::vector<uint64_t> silent {}; ///< samples on which rounding hides everything, where another one tells something

@@ -113,30 +113,25 @@ template <class Distance> bool tellsMoreOfSamples(const Distance& a, const Dista
 /// Numbers that have none in another tensor.
 struct Lost {
     uint64_t elements = 0;
-    double largest = 0; ///< absolute
+    double largest = 0, smallest = HUGE_VAL; ///< absolute
+    /// Some are numbers that every type holds.
+    bool ofAnyType() const { return smallest <= kLargestOfFloat16; }
+
+private:
+    static constexpr double kLargestOfFloat16 = 65504;
 };
 
-inline Lost lostBy(const RealsOfBoth& both)
+/// Numbers of x that are none in y.
+inline Lost lostBetween(const std::vector<float>& x, const std::vector<float>& y)
 {
-    const auto& [x, y] = both;
     Lost lost;
     for (size_t i = 0; x.size() == y.size() && i < x.size(); ++i)
         if (std::isfinite(x[i]) && !std::isfinite(y[i])) {
             ++lost.elements;
             lost.largest = std::max(lost.largest, std::fabs(double(x[i])));
+            lost.smallest = std::min(lost.smallest, std::fabs(double(x[i])));
         }
     return lost;
-}
-
-/// Some number that every type of numbers holds is none in `y`.
-inline bool losesNumbers(const RealsOfBoth& both)
-{
-    constexpr float kOfFloat16 = 65504;
-    const auto& [x, y] = both;
-    for (size_t i = 0; x.size() == y.size() && i < x.size(); ++i)
-        if (std::fabs(x[i]) <= kOfFloat16 && !std::isfinite(y[i]))
-            return true;
-    return false;
 }
 
 /// How far `y` is from `x`, relatively, and how far it may be: `z` is `y` with its own constants disturbed. At least

@@ -142,7 +142,7 @@ private:
         blankMasked(*m_pair.floatPlan, m_place.shown, size_t(m_x.shape().back()), both.x, both.y);
         for (auto* reals : { &both.x, &both.y })
             *reals = countedReals(m_sample, m_place.shown, m_x.shape(), std::move(*reals));
-        return lostBy(both).elements > 0 ? HUGE_VAL : relativeDistance(both.x, both.y);
+        return lostBetween(both.x, both.y).elements > 0 ? HUGE_VAL : relativeDistance(both.x, both.y);
     }
 
     double distanceAt(const Plan& plan, const std::shared_ptr<const Plan>& shared) const

@@ -59,6 +59,7 @@ template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDis
     stream.item(d.hidden);
     stream.item(d.counted);
     stream.item(d.noNumbers);
+    stream.item(d.numbersAlone);
     stream.item(d.zeroInFloat);
     stream.item(d.sample);
     archiveList(stream, d.silent);

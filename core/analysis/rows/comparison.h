@@ -37,7 +37,8 @@ struct NetworkVerdict : ProofNotes {
     bool lostAlone = false; ///< it is another network by these alone: put back, they make it the float model's
     /// Each with its own constants: what is between them is no more than rounding the weights explains.
     bool rearranged = false;
-    /// Names: the worst output, the one that other constants move most, and that of errorWithoutThem.
+    /// Names: the worst output, the one that other constants move most, and, where it is another one, that of
+    /// errorWithoutThem.
     std::string output {}, movedOutput {}, errorOutput {};
     bool known() const { return reason.empty(); }
     bool same() const { return known() && distance.same(); }

@@ -568,9 +568,7 @@ void findRoundedConstants(const Comparison& c, std::vector<Finding>& found)
                       "levels, in floats: {}. They move {} by {:.2g} of its size on one sample, and make about {} of "
                       "the noise {} on all that were tried.",
             roundedList(rounded), c.network->movedOutput, *c.network->roundedConstants, percentText(share),
-            c.network->errorOutput.empty() || c.network->errorOutput == c.network->movedOutput
-                ? "there"
-                : "of " + c.network->errorOutput);
+            c.network->errorOutput.empty() ? "there" : "of " + c.network->errorOutput);
     f.evidence = { evidence("constants", double(rounded.size())),
         evidence("output_moved", *c.network->roundedConstants), evidence("noise_share", share) };
     f.rank = std::pow(*c.network->roundedConstants, 2);

@@ -92,6 +92,18 @@ std::string fusedText(const ComparePair& pair, ValueId place)
     return text + ".";
 }
 
+/// Which elements of the output are numbers in one of the files alone; empty: none are.
+std::string numbersInOne(const NetworkDistance& distance)
+{
+    const auto text = [](uint64_t count, std::string_view there, std::string_view here) {
+        return fmt::format(
+            "{} {} {} there and {} in the float model", count, count == 1 ? "element is" : "elements are", there, here);
+    };
+    return distance.noNumbers > 0   ? text(distance.noNumbers, "infinite or NaN", "finite")
+        : distance.numbersAlone > 0 ? text(distance.numbersAlone, "finite", "infinite or NaN")
+                                    : std::string();
+}
+
 std::string offBy(const NetworkVerdict& verdict)
 {
     const double distance = verdict.distance.worstOutput.distance;
@@ -101,10 +113,8 @@ std::string offBy(const NetworkVerdict& verdict)
             percentText(distance), verdict.output);
     if (std::isfinite(distance))
         return fmt::format("off by {:.2g} of the size of {}", distance, verdict.output);
-    if (verdict.distance.noNumbers > 0)
-        return fmt::format("off in {}, of which {} {} infinite or NaN there and finite in the float model",
-            verdict.output, verdict.distance.noNumbers,
-            verdict.distance.noNumbers == 1 ? "element is" : "elements are");
+    if (const std::string numbers = numbersInOne(verdict.distance); !numbers.empty())
+        return fmt::format("off in {}, of which {}", verdict.output, numbers);
     return "off in " + verdict.output
         + (verdict.distance.zeroInFloat ? ", which is zero everywhere in the float model and is not there"
                                         : ", which has another shape or no finite numbers and cannot be compared");
@@ -327,7 +337,7 @@ std::string effectOf(const NetworkVerdict& verdict, const std::vector<const Weig
                 "; {} is as far from the float model's as zeros are, and so not corrected", others.front()->name);
     const double without = verdict.errorWithoutThem.value_or(1);
     const double db = std::fabs(20 * std::log10(std::max(without, kLeastLeft)));
-    const bool there = verdict.errorOutput.empty() || verdict.errorOutput == verdict.movedOutput;
+    const bool there = verdict.errorOutput.empty();
     const std::string its = there ? "its error" : "the error of " + verdict.errorOutput;
     if (verdict.harmfulConstants && without < kErrorWithoutThem && there)
         return ", which is much of its error";
@@ -468,6 +478,12 @@ bool areHarmful(const NetworkProof& proof, const Comparison& c)
     return proof.errorWithout.value_or(0) < (others ? kFeltLess : weightsOnly ? kDecibelLess : kErrorWithoutThem);
 }
 
+/// The output that NetworkProof::errorWithout is of; empty where that is `moved`.
+std::string otherErrorOutput(const NetworkProof& proof, const Comparison& c, ValueId moved)
+{
+    return proof.errorWithout && proof.errorOutput != moved ? nameOf(c, proof.errorOutput) : std::string();
+}
+
 NetworkVerdict judgedConstants(const NetworkProof& proof, const Comparison& c, NetworkVerdict verdict)
 {
     const ValueDistance& moved = proof.withFloatWeights->worstOutput;
@@ -475,7 +491,7 @@ NetworkVerdict judgedConstants(const NetworkProof& proof, const Comparison& c, N
     verdict.movedOutput = nameOf(c, moved.floatValue);
     verdict.lostConstants = hasLostConstants(proof, c);
     verdict.errorWithoutThem = proof.errorWithout;
-    verdict.errorOutput = proof.errorWithout ? nameOf(c, proof.errorOutput) : "";
+    verdict.errorOutput = otherErrorOutput(proof, c, moved.floatValue);
     verdict.harmfulConstants = verdict.lostConstants || areHarmful(proof, c);
     verdict.distance = verdict.harmfulConstants ? *proof.withFloatWeights : *proof.withFloatConstants;
     return verdict;
@@ -506,7 +522,7 @@ std::optional<NetworkVerdict> judged(const std::optional<NetworkProof>& proof, c
         verdict.roundedConstants = proof->withFloatWeights->worstOutput.distance;
         verdict.movedOutput = nameOf(c, proof->withFloatWeights->worstOutput.floatValue);
         verdict.errorWithoutThem = proof->errorWithout;
-        verdict.errorOutput = proof->errorWithout ? nameOf(c, proof->errorOutput) : "";
+        verdict.errorOutput = otherErrorOutput(*proof, c, proof->withFloatWeights->worstOutput.floatValue);
         verdict.distance = *proof->withFloatConstants;
         return verdict;
     }
