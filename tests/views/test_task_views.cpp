@@ -198,6 +198,9 @@ void TaskViewsTest::summaryOfTheHeader()
     QCOMPARE(guessed[1].label, QStringLiteral("Perplexity"));
     QCOMPARE(guessed[1].value, QStringLiteral("8.000 → 9.500"));
     QVERIFY(guessed[1].toolTip.contains(QStringLiteral("2.0794 → 2.2513")));
+    QVERIFY(!guessed[1].toolTip.contains(QStringLiteral("left out")));
+    c.outputs[0].language->withoutNumbers = 3;
+    QVERIFY(outcomeSummary(c)[1].toolTip.contains(QStringLiteral("whose scores are infinite or NaN: 3.")));
     c.outputs[0].task = {};
     QCOMPARE(outcomeSummary(c).size(), size_t(1)); // the SQNR alone
 }

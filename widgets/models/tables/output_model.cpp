@@ -35,18 +35,24 @@ QString perplexityText(const OutputRow& row)
 QString languageTip(const OutputRow& row)
 {
     const LanguageRow& l = *row.language;
+    const QString leftOut = l.withoutNumbers > 0
+        ? OutputModel::tr("\nPositions left out, whose scores are infinite or NaN: %1.")
+              .arg(countText(l.withoutNumbers))
+        : QString();
     if (l.scored == ScoredToken::Own)
         return OutputModel::tr("Scores at a position follow from the tokens behind it, too, so they are of the token "
                                "in that place: there is no perplexity of a next one.\n"
                                "KL divergence of the scores over %1 prompts of %2 positions: %3 on average, %4 at the "
                                "99th percentile, %5 at most.")
-            .arg(countText(l.prompts), countText(l.positions), numberText(l.klMean), numberText(l.klP99),
-                numberText(l.klMax));
+                   .arg(countText(l.prompts), countText(l.positions), numberText(l.klMean), numberText(l.klP99),
+                       numberText(l.klMax))
+            + leftOut;
     return OutputModel::tr(
-        "exp of the loss, the mean of −log p(next token): %1 → %2, over %3 prompts of %4 positions.\n"
-        "KL divergence of the next token: %5 on average, %6 at the 99th percentile, %7 at most.")
-        .arg(numberText(l.floatLoss, 5), numberText(l.quantLoss, 5), countText(l.prompts), countText(l.positions),
-            numberText(l.klMean), numberText(l.klP99), numberText(l.klMax));
+               "exp of the loss, the mean of −log p(next token): %1 → %2, over %3 prompts of %4 positions.\n"
+               "KL divergence of the next token: %5 on average, %6 at the 99th percentile, %7 at most.")
+               .arg(numberText(l.floatLoss, 5), numberText(l.quantLoss, 5), countText(l.prompts),
+                   countText(l.positions), numberText(l.klMean), numberText(l.klP99), numberText(l.klMax))
+        + leftOut;
 }
 
 /// The first output whose task has a number; null: none has.
