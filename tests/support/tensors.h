@@ -41,6 +41,15 @@ inline std::vector<int8_t> symmetricCodes(const std::vector<float>& values, cons
     return codes;
 }
 
+/// The same with a scale for each of its last axis, as the columns of a matrix [in, out].
+inline std::vector<int8_t> columnCodes(const std::vector<float>& w, const std::vector<float>& scales)
+{
+    std::vector<int8_t> codes;
+    for (size_t i = 0; i < w.size(); ++i)
+        codes.push_back(int8_t(std::clamp(std::nearbyint(w[i] / scales[i % scales.size()]), -127.f, 127.f)));
+    return codes;
+}
+
 /// The same shape, dtype and layout, and the same bytes.
 inline bool sameBits(const Tensor& a, const Tensor& b)
 {

@@ -32,7 +32,7 @@ Result<ReadTokens> readTokens(
     if (freely && request.position >= request.freely->newTokens)
         return outside("new token", request.position, request.freely->newTokens, " of them");
     if (length == 0)
-        return shortPrompt(request.prompt, length, 1, "");
+        return paddedBefore(request.prompt);
     if (wanted > length || wanted < 1)
         return outside(freely ? "token" : "position", size_t(wanted - 1), size_t(length), " in its prompt");
     return ReadTokens { row, wanted };

@@ -121,14 +121,6 @@ bool areOneValue(const ComparePair& pair, ValueId x, ValueId y)
     return !isOther;
 }
 
-/// A number for each channel that an Add adds, of any type.
-bool isAddedVector(const ComparePair& pair, const WeightPair& wp)
-{
-    const Tensor* constant = pair.floatPlan->constant(wp.floatValue);
-    return pair.floatPlan->graph().node(wp.floatNode).opType == "Add" && constant
-        && std::ranges::count_if(constant->shape(), [](int64_t size) { return size != 1; }) <= 1;
-}
-
 std::vector<ChannelMeans> otherBiases(const ComparePair& pair)
 {
     std::vector<ChannelMeans> found;
@@ -136,10 +128,10 @@ std::vector<ChannelMeans> otherBiases(const ComparePair& pair)
     const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
     for (const WeightPair& wp : pair.alignment->weights) {
         const Tensor* own
-            = wp.floatNode.valid() && wp.quantNode.valid() && (isBias(pair, wp) || isAddedVector(pair, wp))
-            ? pair.floatPlan->constant(wp.floatValue)
-            : nullptr;
-        if (!own || offsetOf(pair, wp, *own).empty())
+            = wp.floatNode.valid() && wp.quantNode.valid() ? pair.floatPlan->constant(wp.floatValue) : nullptr;
+        if (!own || !(isBias(pair, wp) || addsVector(f.node(wp.floatNode).opType, own->shape())))
+            continue;
+        if (offsetOf(pair, wp, *own).empty())
             continue;
         if (!folded)
             folded.emplace(pair, FoldedConstants::Factors::Fitted);

@@ -67,12 +67,17 @@ Result<std::vector<std::vector<int64_t>>> goneOn(Continuation text, size_t steps
     return chosen;
 }
 
+Issue paddedBefore(size_t prompt)
+{
+    return badInput(
+        "prompt " + std::to_string(prompt) + " begins with padding; prompts are continued from their first position on",
+        {}, "pad it at its end, or give it alone without padding");
+}
+
 Issue shortPrompt(size_t prompt, int64_t tokens, int64_t wanted, std::string remedy)
 {
     if (tokens == 0)
-        return badInput("prompt " + std::to_string(prompt)
-                + " begins with padding; prompts are continued from their first position on",
-            {}, "pad it at its end, or give it alone without padding");
+        return paddedBefore(prompt);
     return badInput("prompt " + std::to_string(prompt) + " has " + std::to_string(tokens)
             + " tokens before its end or padding, fewer than the " + std::to_string(wanted) + " to be read",
         {}, std::move(remedy));

@@ -44,7 +44,10 @@ Result<std::vector<std::vector<int64_t>>> goneOn(Continuation text, size_t steps
     const std::function<bool(const std::vector<int64_t>&)>& last, const SampleWorker& worker,
     const CancelToken& cancel);
 
-/// A prompt that has fewer tokens than are to be read of it; the remedy is the caller's.
+/// A prompt without a token at its first position.
+Issue paddedBefore(size_t prompt);
+/// A prompt that has fewer tokens than are to be read of it; without any it begins with padding, which has a remedy of
+/// its own.
 Issue shortPrompt(size_t prompt, int64_t tokens, int64_t wanted, std::string remedy);
 
 } // namespace qs

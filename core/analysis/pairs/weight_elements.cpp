@@ -83,6 +83,11 @@ int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bi
     return 0;
 }
 
+bool addsVector(const std::string& opType, const Shape& constant)
+{
+    return opType == "Add" && std::ranges::count_if(constant, [](int64_t size) { return size != 1; }) <= 1;
+}
+
 bool isBias(const ComparePair& pair, const WeightPair& weight)
 {
     constexpr size_t kSlot = 2;

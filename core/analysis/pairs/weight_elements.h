@@ -23,6 +23,9 @@ bool isBias(const ComparePair& pair, const WeightPair& weight);
 
 /// It adds its third input to its products.
 bool takesBias(const Node& node);
+/// An operator of this type that reads a constant of this shape adds a number for each channel: a bias of what comes
+/// before it, whatever its type.
+bool addsVector(const std::string& opType, const Shape& constant);
 /// Output channels of a weight of the float model, by the node that reads it: where per-channel scales would go.
 int64_t outputAxis(const Node& node, ValueId weight, const Shape& shape, bool bias);
 

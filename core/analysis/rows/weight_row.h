@@ -12,7 +12,6 @@
 #include "core/tensor/quant_params.h"
 #include "core/tensor/shape.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -44,6 +43,7 @@ struct WeightRow {
     std::string untaken; ///< the branch of an If that it is in, where no sample takes it; the nodes are invalid then
     NodeId floatNode, quantNode;
     bool bias = false; ///< an int32 bias
+    bool added = false; ///< a bias of any type, also what an Add adds by channel
     QuantParams params; ///< as stored
     bool turned = false; ///< the codes of a matrix lie with its axes exchanged, as MatMulNBits has them
     Shape shape;
@@ -89,13 +89,6 @@ inline bool isNearlyRounded(const WeightRow& row)
 inline bool isOtherWeight(const WeightRow& row)
 {
     return row.offByMoreThanHalfStep.value_or(0) > kDifferingShare && !isNearlyRounded(row);
-}
-
-/// A number for each channel that an Add adds: a bias of what comes before it, whatever its type.
-inline bool isAddedVector(const WeightRow& row)
-{
-    return !row.bias && row.opType == "Add"
-        && std::ranges::count_if(row.shape, [](int64_t size) { return size != 1; }) <= 1;
 }
 
 /// The bits of a narrower type at whose end the codes of a bias were cut, though it is stored in more; 0: at none.

@@ -72,6 +72,8 @@ void identify(const ComparePair& pair, const WeightPair& wp, WeightRow& row)
     row.node = fg.node(wp.floatNode).name;
     row.opType = fg.node(wp.floatNode).opType;
     row.bias = isBias(pair, wp);
+    const Tensor* constant = pair.floatPlan->constant(wp.floatValue);
+    row.added = row.bias || (constant && addsVector(row.opType, constant->shape()));
     row.method = wp.method;
     row.confidence = wp.confidence;
 }
@@ -170,7 +172,7 @@ void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const Weigh
         fillOrder(codes, params, wp, weight, y, grid, room, row);
     }
     if (isOtherWeight(row))
-        row.factors = row.bias || isAddedVector(row)
+        row.factors = row.added
             ? biasFactors(weight.data<float>(), y, params, grid)
             : channelFactors(weight.data<float>(), y, row.shape, row.channelAxis, params, grid, room);
     if (isInteger(params.dtype) && dtypeBits(params.dtype) <= 8)
@@ -246,7 +248,8 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
     const bool bias = isBias(pair, wp);
     const Shape& shape = pair.floatPlan->constant(wp.floatValue)->shape();
     const auto key = weightKey(pair, wp.floatValue, wp.quantizer,
-        { histograms, wp.transposed, bias, outputAxis(node, wp.floatValue, shape, bias) });
+        { histograms, wp.transposed, bias, bias || addsVector(node.opType, shape),
+            outputAxis(node, wp.floatValue, shape, bias) });
     const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
     if (!key || wp.places || paramsRead(pair, wp.quantizer, wp.quantNode).scale != q.params.scale)
         return makeRow(pair, wp, *pair.floatPlan->constant(wp.floatValue), histograms);
@@ -351,8 +354,8 @@ EqualizedLayers equalizedLayers(const ComparePair& pair, const std::vector<Weigh
     std::vector<LayerConstant> constants;
     for (const WeightRow& row : rows)
         if (row.floatNode.valid() && row.floatValue.valid())
-            constants.push_back({ row.floatNode, row.floatValue, row.bias || isAddedVector(row),
-                row.factors ? &*row.factors : nullptr, isOtherWeight(row) });
+            constants.push_back({ row.floatNode, row.floatValue, row.added, row.factors ? &*row.factors : nullptr,
+                isOtherWeight(row) });
     for (const NodeId node : takenIn(pair)) // what it adds is a bias of the layer before it
         constants.push_back({ node, graph.node(node).inputs[0], true, nullptr, false });
     return equalizedLayers(graph, constants);
@@ -376,9 +379,8 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     const EqualizedLayers layers = equalizedLayers(pair, rows);
     for (WeightRow& row : rows)
         row.equalized = row.factors && row.floatNode.valid() && pair.floatPlan->graph().node(row.floatNode).hasOutput(0)
-            && (row.bias || isAddedVector(row)
-                    ? layers.values.contains(pair.floatPlan->graph().node(row.floatNode).outputs[0])
-                    : layers.nodes.contains(row.floatNode));
+            && (row.added ? layers.values.contains(pair.floatPlan->graph().node(row.floatNode).outputs[0])
+                          : layers.nodes.contains(row.floatNode));
     addBodyRows(bodyPairs(pair), "", histograms, rows);
     for (const UntakenPair& branch : pair.untaken)
         addBodyRows(bodyPairs(branch), branch.name, histograms, rows);

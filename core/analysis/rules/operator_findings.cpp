@@ -226,7 +226,6 @@ void findCoarseTensors(const ComparePair& pair, const Comparison& c, std::vector
         } else if (sensitive && !other && amplifies(row) && !masked.contains(row.floatNode)
             && losesQuantizersInFloat(pair, row) && !readsUnmatched(pair, row)) {
             Finding f = growthFinding(c, i, fmt::format("{} is steep where the values lie", row.opType));
-            f.rank = std::min(f.rank, rankBehindCause(pair, c, i, found));
             f.cause = row.opType + std::string(kAmplifies);
             f.summary += stepsText(pair, row);
             f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };

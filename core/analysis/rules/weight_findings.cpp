@@ -570,7 +570,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         const NodeId maker = row.floatValue.valid() ? graph.value(row.floatValue).producer : NodeId();
         const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
         const bool elements = hasWrongElements(row) || row.otherRows;
-        const bool besideThese = c.network && c.network->rearranged && isAddedVector(row);
+        const bool besideThese = c.network && c.network->rearranged && row.added;
         const bool moved = (areMadeUp(c, row) || besideThese) && !elements; // together they are the same
         if (isTold(found, Rule::BrokenScale, {}, i))
             continue;

@@ -13,15 +13,6 @@ constexpr float kScale = 1.f / 127;
 
 FixedData rows() { return FixedData({ Tensor::of<float>({ kRows, kWidth }, normals(kRows * kWidth, 9)) }); }
 
-/// Rounded to a scale for each column: codes of a matrix [in, out].
-std::vector<int8_t> columnCodes(const std::vector<float>& w, const std::vector<float>& scales)
-{
-    std::vector<int8_t> codes;
-    for (size_t i = 0; i < w.size(); ++i)
-        codes.push_back(int8_t(std::clamp(std::nearbyint(w[i] / scales[i % scales.size()]), -127.f, 127.f)));
-    return codes;
-}
-
 /// x -> MatMul -> y, its weight in codes of these scales of columns; rounded to `before` before, where that is given.
 Prepared oneLayer(bool codes, const std::vector<float>& scales, float before, float largest)
 {
