@@ -171,9 +171,29 @@ void GraphBuilder::reorder(const std::vector<uint32_t>& order)
     m_graph.m_nodes = std::move(sorted);
 }
 
+/// Sorted nodes that an output follows from; all of them where there is no output.
+std::vector<bool> GraphBuilder::leadingToOutputs() const
+{
+    std::vector<bool> needed(m_graph.m_values.size(), m_graph.m_outputs.empty());
+    std::vector<bool> leads(m_graph.m_nodes.size());
+    for (const ValueId out : m_graph.m_outputs)
+        if (out.valid())
+            needed[out.index()] = true;
+    for (size_t n = leads.size(); n-- > 0;) {
+        const Node& node = m_graph.m_nodes[n];
+        leads[n] = std::ranges::any_of(node.outputs, [&](ValueId v) { return v.valid() && needed[v.index()]; });
+        for (const auto* read : { &node.inputs, &node.captures })
+            for (const ValueId v : *read)
+                if (leads[n] && v.valid())
+                    needed[v.index()] = true;
+    }
+    return leads;
+}
+
 /// Producers by their places in the new order, and who reads each value.
 void GraphBuilder::linkUses()
 {
+    m_graph.m_leads = leadingToOutputs();
     for (size_t n = 0; n < m_graph.m_nodes.size(); ++n) {
         const Node& node = m_graph.m_nodes[n];
         m_graph.m_nodeByName.try_emplace(node.name, NodeId(n));
@@ -181,7 +201,7 @@ void GraphBuilder::linkUses()
             if (out.valid())
                 m_graph.m_values[out.index()].producer = NodeId(n);
         for (size_t i = 0; i < node.inputs.size(); ++i)
-            if (node.inputs[i].valid())
+            if (node.inputs[i].valid() && m_graph.m_leads[n])
                 m_graph.m_values[node.inputs[i].index()].uses.push_back({ NodeId(n), i });
     }
 }

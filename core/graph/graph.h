@@ -53,7 +53,7 @@ struct Value {
     ValueType type;
     std::optional<Tensor> initializer; ///< constant stored in the file
     NodeId producer; ///< invalid for graph inputs and initializers
-    std::vector<Use> uses; ///< in node order
+    std::vector<Use> uses; ///< in node order, by nodes that lead to an output: others make nothing that is wanted
 };
 
 /// A directed graph in single assignment form. Nodes are in a topological order; ids are dense indices. Built once by
@@ -72,6 +72,8 @@ public:
     NodeId findNode(std::string_view name) const; ///< first node of that name
     bool isInput(ValueId id) const;
     bool isOutput(ValueId id) const;
+    /// Some output follows from it (or the graph has none): what does not is left over, and reads nothing.
+    bool leadsToOutput(NodeId id) const { return m_leads[id.index()]; }
 
 private:
     friend class GraphBuilder;
@@ -82,6 +84,7 @@ private:
     std::vector<ValueId> m_outputs;
     std::unordered_map<std::string, ValueId> m_valueByName;
     std::unordered_map<std::string, NodeId> m_nodeByName;
+    std::vector<bool> m_leads; ///< by node
 };
 
 /// Collects values and nodes in any order; finish() sorts topologically (keeping file order where possible), fills
@@ -103,6 +106,7 @@ public:
 private:
     Status bindProducers();
     void reorder(const std::vector<uint32_t>& order);
+    std::vector<bool> leadingToOutputs() const;
     void linkUses();
     Graph m_graph;
     std::vector<std::string> m_outer;

@@ -39,6 +39,7 @@ class GraphTests : public QObject {
 private slots:
     void sortsAndKeepsFileOrder();
     void producersAndUses();
+    void leftOver();
     void absentInputs();
     void names();
     void cycles();
@@ -89,6 +90,40 @@ void GraphTests::producersAndUses()
     QVERIFY(g->value(g->findValue("unread")).uses.empty());
     QVERIFY(g->isInput(g->findValue("x")) && g->isOutput(g->findValue("x")) && g->isOutput(g->findValue("z")));
     QVERIFY(!g->isInput(g->findValue("y")) && !g->isOutput(g->findValue("y")));
+}
+
+/// What no output follows from reads nothing; bodies that are read from outside do.
+void GraphTests::leftOver()
+{
+    const auto made = [](bool outputs) {
+        GraphBuilder b;
+        b.addInput(b.value("x"));
+        add(b, { "x" }, { "a" });
+        add(b, { "a" }, { "first" });
+        add(b, { "first" }, { "last" });
+        add(b, { "x" }, { "captured" });
+        add(b, { "a" }, { "y" }, { "captured" });
+        if (outputs)
+            b.addOutput(b.value("y"));
+        return *std::move(b).finish();
+    };
+    const auto readers = [](const Graph& g, const char* name) {
+        QStringList names;
+        for (const Use& use : g.value(g.findValue(name)).uses)
+            names << QString::fromStdString(g.node(use.node).name);
+        return names.join(' ');
+    };
+    const Graph g = made(true);
+    QCOMPARE(readers(g, "a"), QString("y"));
+    QCOMPARE(readers(g, "first"), QString());
+    QCOMPARE(readers(g, "x"), QString("a captured"));
+    for (const char* name : { "first", "last" })
+        QVERIFY2(!g.leadsToOutput(g.findNode(name)), name);
+    for (const char* name : { "a", "captured", "y" })
+        QVERIFY2(g.leadsToOutput(g.findNode(name)), name);
+    const Graph open = made(false);
+    QCOMPARE(readers(open, "a"), QString("first y"));
+    QVERIFY(open.leadsToOutput(open.findNode("last")));
 }
 
 void GraphTests::absentInputs()

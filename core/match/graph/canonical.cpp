@@ -99,8 +99,8 @@ CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
             else if (!servesConstants(plan, node, out))
                 m_activations.push_back(out);
         }
-        // From a node without outputs nothing follows: it is nobody's reader here.
-        if (kind != FlowKind::Same && !node.outputs.empty())
+        // From a node that leads to no output nothing follows: it is nobody's reader here.
+        if (kind != FlowKind::Same && !node.outputs.empty() && g.leadsToOutput(NodeId(n)))
             for (ValueId in : inputs)
                 m_readers[in.index()].emplace_back(n);
     }

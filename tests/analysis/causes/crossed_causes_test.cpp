@@ -331,6 +331,49 @@ private slots:
             QVERIFY(!found || found->pad.empty());
         }
     }
+
+    /// A node that leads to no output reads nothing: the activation is still folded, and both files are the same.
+    void leftOver()
+    {
+        const auto net = [](bool quantized, bool leftOver) {
+            constexpr float kStep = 1.f / 64;
+            SmallModel m(quantized ? "q" : "f");
+            m.input("x", { 4, 8 });
+            if (quantized)
+                m.qdq<int8_t>("x", "x_dq", 3.f / 127, 0);
+            for (const char* name : { "v", "w" }) {
+                const std::vector<float> values = uniform(64, uint32_t(name[0]));
+                if (quantized)
+                    m.weight(name, { 8, 8 }, symmetricCodes(values, { kStep / 2 }), { kStep / 2 });
+                else
+                    m.constant(name, Tensor::of<float>({ 8, 8 }, values));
+            }
+            m.node("MatMul", { quantized ? "x_dq" : "x", "v" }, { "p" });
+            if (quantized)
+                m.qdq<uint8_t>("p", "a_dq", 6.f / 255, 0);
+            else
+                m.node("Relu", { "p" }, { "a" });
+            if (leftOver)
+                m.node("Neg", { "p" }, { "unread" }).node("Exp", { "unread" }, { "last" });
+            return m.node("MatMul", { quantized ? "a_dq" : "a", "w" }, { "y" }).output("y").finish();
+        };
+        const auto severe = [](const Comparison& c) {
+            std::vector<std::string> titles;
+            for (const Finding& f : c.findings)
+                if (f.severity != Severity::Note)
+                    titles.push_back(f.title + ": " + f.summary);
+            return titles;
+        };
+        const Shape shape { 4, 8 };
+        const Comparison clean = proved(pairOf(net(false, false), net(true, false)), shape);
+        for (const bool inFloat : { false, true }) {
+            const Comparison c = proved(pairOf(net(false, inFloat), net(true, !inFloat)), shape);
+            QCOMPARE(severe(c), severe(clean));
+            QVERIFY(c.network && c.network->same());
+            QCOMPARE(rowOf(c, "a").foldedActivation, rowOf(clean, "a").foldedActivation);
+            QCOMPARE(rowOf(c, "a").accumulated.sqnrDb, rowOf(clean, "a").accumulated.sqnrDb);
+        }
+    }
 };
 
 QTEST_GUILESS_MAIN(CrossedCausesTest)
