@@ -10,6 +10,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <tuple>
 
 namespace qs {
 
@@ -52,33 +53,40 @@ size_t longAxis(const Tensor& bias)
 /// The channels of what a bias is added to, and how far apart their means are.
 class ChannelMeans {
 public:
-    ChannelMeans(uint32_t quantizer, ValueId bias, ValueId x, ValueId y, size_t fromEnd, std::vector<double> offset)
+    struct Place {
+        ValueId x, y;
+        size_t fromEnd = 0; ///< which axis channels are, 1: the last; 0: the second
+        /// What the codes of y reach: a kernel that makes codes cuts what lies beyond, which an activation of the float
+        /// model may do later.
+        double low = -HUGE_VAL, high = HUGE_VAL;
+    };
+    ChannelMeans(uint32_t quantizer, ValueId bias, const Place& at, std::vector<double> offset)
         : m_shift { quantizer, bias, 0, 0 }
-        , m_x(x)
-        , m_y(y)
-        , m_fromEnd(fromEnd)
+        , m_at(at)
         , m_offset(std::move(offset))
         , m_sums(m_offset.size())
         , m_counts(m_offset.size())
     {
     }
-    ValueId x() const { return m_x; }
-    ValueId y() const { return m_y; }
+    ValueId x() const { return m_at.x; }
+    ValueId y() const { return m_at.y; }
 
     void add(const ProofSample& sample, const Shape& shape, const std::vector<float>& x, const std::vector<float>& y)
     {
-        const size_t rank = shape.size(), axis = m_fromEnd == 0 ? 1 : rank - m_fromEnd;
-        if (rank <= axis || rank < m_fromEnd || x.size() != y.size() || size_t(shape[axis]) != m_offset.size()) {
+        const size_t rank = shape.size(), axis = m_at.fromEnd == 0 ? 1 : rank - m_at.fromEnd;
+        if (rank <= axis || rank < m_at.fromEnd || x.size() != y.size() || size_t(shape[axis]) != m_offset.size()) {
             m_known = false;
             return;
         }
         size_t inner = 1;
         for (size_t i = axis + 1; i < rank; ++i)
             inner *= size_t(shape[i]);
-        const auto counted = sample.counted ? sample.counted(m_x, shape) : std::nullopt;
+        const auto counted = sample.counted ? sample.counted(m_at.x, shape) : std::nullopt;
         const ElementRuns all { { 0, x.size() } };
         for (const auto& [begin, end] : counted ? *counted : all)
             for (size_t i = begin; i < std::min(end, x.size()); ++i) {
+                if (y[i] <= m_at.low || y[i] >= m_at.high)
+                    continue;
                 m_sums[i / inner % m_sums.size()] += double(y[i]) - x[i];
                 ++m_counts[i / inner % m_sums.size()];
             }
@@ -88,20 +96,22 @@ public:
     std::optional<BiasShift> result() const
     {
         BiasShift shift = m_shift;
+        const auto silent = size_t(std::ranges::count(m_counts, uint64_t(0))); // channels that are cut everywhere
+        if (!m_known || 2 * silent > m_sums.size() || (silent > 0 && !std::isfinite(m_at.low)))
+            return std::nullopt;
         for (size_t c = 0; c < m_sums.size(); ++c) {
-            if (!m_known || m_counts[c] == 0)
-                return std::nullopt;
+            if (m_counts[c] == 0)
+                continue;
             const double mean = m_sums[c] / double(m_counts[c]);
-            shift.apart += mean * mean / double(m_sums.size());
-            shift.left += std::pow(mean - m_offset[c], 2) / double(m_sums.size());
+            shift.apart += mean * mean / double(m_sums.size() - silent);
+            shift.left += std::pow(mean - m_offset[c], 2) / double(m_sums.size() - silent);
         }
         return std::isfinite(shift.apart) && std::isfinite(shift.left) ? std::optional(shift) : std::nullopt;
     }
 
 private:
     BiasShift m_shift;
-    ValueId m_x, m_y;
-    size_t m_fromEnd; ///< which axis channels are, 1: the last; 0: the second
+    Place m_at;
     std::vector<double> m_offset, m_sums;
     std::vector<uint64_t> m_counts;
     bool m_known = true;
@@ -142,8 +152,10 @@ std::vector<ChannelMeans> otherBiases(const ComparePair& pair)
             || !holdsReals(pair, *pair.quantPlan, y.outputs[0]))
             continue;
         const bool second = x.opType == "Conv" || x.opType == "ConvTranspose" || y.opType.ends_with("Conv");
-        found.emplace_back(wp.quantizer, wp.floatValue, x.outputs[0], y.outputs[0], second ? 0 : longAxis(*constant),
-            std::move(offset));
+        ChannelMeans::Place at { x.outputs[0], y.outputs[0], second ? 0 : longAxis(*constant) };
+        if (const QuantParams* codes = codesHeld(pair, *pair.quantPlan, at.y); codes && codes->perTensor())
+            std::tie(at.low, at.high) = std::pair(codes->low(), codes->high());
+        found.emplace_back(wp.quantizer, wp.floatValue, at, std::move(offset));
     }
     return found;
 }

@@ -164,7 +164,7 @@ Prepared coarse(bool codes, bool zeros, float step, bool behind)
 }
 
 /// What is stored in place of a bias.
-enum class Stored { Own, Permuted, Another, Corrected };
+enum class Stored { Own, Permuted, Another, Corrected, Lost };
 
 /// x -> product -> bias -> y, with weights of coarse steps and a bias that is little beside what is rounded; `split`:
 /// the float model adds the bias by a node of its own, `image`: to the second axis; `added`: both do, the other one in
@@ -209,6 +209,40 @@ Prepared shifted(bool codes, Stored stored, bool split, bool image, bool added =
     if (apart)
         m.node("Add", { "sums", "b" }, { "y" });
     return m.output("y").finish();
+}
+
+/// The same with a Relu behind it, in the quantized file by what the codes of one operator hold.
+Prepared shiftedOperator(bool codes, Stored stored)
+{
+    constexpr float kStep = 1.f / 127, kInput = 1.f / 255, kBiasStep = kInput * kStep;
+    const std::vector<float> w = uniform(size_t(kWidth * kWidth), 5);
+    std::vector<float> b = uniform(size_t(kWidth), 7);
+    SmallModel m(codes ? "q" : "f");
+    m.input("x", { 1, kWidth, kRows, 1 });
+    if (!codes)
+        return m.constant("w", Tensor::of<float>({ kWidth, kWidth, 1, 1 }, w))
+            .constant("b", Tensor::of<float>({ kWidth }, b))
+            .node("Conv", { "x", "w", "b" }, { "p" })
+            .node("Relu", { "p" }, { "y" })
+            .output("y")
+            .finish();
+    if (stored == Stored::Permuted)
+        std::ranges::rotate(b, b.begin() + 1);
+    for (size_t row = 0; row < b.size(); ++row)
+        b[row] = stored == Stored::Lost ? 0 : b[row] + (stored == Stored::Another ? row % 2 ? 0.2f : -0.2f : 0.f);
+    m.constant("w_quantized", Tensor::of<int8_t>({ kWidth, kWidth, 1, 1 }, rowCodes(w, { kStep })))
+        .constant("w_scale", Tensor::scalar(kStep))
+        .constant("w_zero_point", Tensor::scalar<int8_t>(0))
+        .constant("b_quantized", Tensor::of<int32_t>({ kWidth }, biasCodes(b, { kBiasStep })))
+        .constant("x_scale", Tensor::scalar(kInput))
+        .constant("y_scale", Tensor::scalar(6.f / 255))
+        .constant("zero_point", Tensor::scalar<uint8_t>(0));
+    m.node("QuantizeLinear", { "x", "x_scale", "zero_point" }, { "x_quantized" });
+    m.node("QLinearConv",
+        { "x_quantized", "x_scale", "zero_point", "w_quantized", "w_scale", "w_zero_point", "y_scale", "zero_point",
+            "b_quantized" },
+        { "y_quantized" });
+    return m.node("DequantizeLinear", { "y_quantized", "y_scale", "zero_point" }, { "y" }).output("y").finish();
 }
 
 /// One number a channel in one scale, the first far larger than the others: what is added to an image, or the biases of
@@ -418,6 +452,34 @@ private slots:
         QVERIFY2(found->summary.find("the means of the channels are off") != std::string::npos, found->summary.c_str());
         QCOMPARE(found->weight,
             std::optional<size_t>(std::ranges::find(c.weights, true, &WeightRow::bias) - c.weights.begin()));
+    }
+
+    void behindActivation_data()
+    {
+        QTest::addColumn<int>("stored");
+        QTest::addColumn<QString>("cause");
+        QTest::newRow("the float model's") << int(Stored::Own) << QString();
+        QTest::newRow("in another order") << int(Stored::Permuted) << "other";
+        QTest::newRow("others of the same mean") << int(Stored::Another) << "other";
+        QTest::newRow("lost") << int(Stored::Lost) << "wrong";
+    }
+    /// What an operator on codes makes is behind the activation that its codes are cut by: what is cut tells nothing of
+    /// the bias.
+    void behindActivation()
+    {
+        QFETCH(const int, stored);
+        QFETCH(const QString, cause);
+        const FixedData data({ Tensor::of<float>({ 1, kWidth, kRows, 1 }, uniform(size_t(kRows * kWidth), 9, 0, 1)) });
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c
+            = compared(shiftedOperator(false, Stored::Own), shiftedOperator(true, Stored(stored)), data, options);
+        const Finding* found = findingOf(c, Rule::WrongBiasScale);
+        QVERIFY2((found != nullptr) != cause.isEmpty(), qPrintable(rulesOf(c)));
+        if (!found)
+            return;
+        QCOMPARE(found->cause, cause.toStdString());
+        QVERIFY2(found->summary.find("the means of the channels are off") != std::string::npos, found->summary.c_str());
     }
 
     void addedBehind_data()
