@@ -25,9 +25,17 @@ void takeFloatConstants(const ComparePair& pair, const std::vector<WeightRoundin
     for (const WeightRounding& other : constants) {
         const ValueId id = floats.findValue(other.name);
         const Tensor* value = !other.precision && id.valid() ? pair.floatPlan->constant(id) : nullptr;
-        const Tensor* old = draft.constant(other.quantizedName);
-        if (value && old)
-            draft.setConstant(other.quantizedName, convertedTo(*value, old->dtype()));
+        const std::string& name = other.quantizedName;
+        const Tensor* old = draft.constant(name);
+        const auto made = std::ranges::find_if(draft.nodes,
+            [&](const DraftNode& node) { return node.is("Constant") && node.outputs == std::vector { name }; });
+        if (const ValueId own = pair.quantPlan->graph().findValue(name); made != draft.nodes.end() && own.valid())
+            old = pair.quantPlan->constant(own);
+        if (!value || !old)
+            continue;
+        draft.setConstant(name, convertedTo(*value, old->dtype()));
+        if (made != draft.nodes.end())
+            draft.nodes.erase(made);
     }
 }
 

@@ -61,12 +61,13 @@ Result<std::shared_ptr<const Plan>> withRoundedWeights(const ComparePair& pair)
     for (const WeightPair& weight : pair.alignment->weights) {
         const Quantizer& q = pair.quantView->quantizers()[weight.quantizer];
         const std::string& name = pair.floatPlan->graph().value(weight.floatValue).name;
-        const Tensor* old = draft.constant(name);
+        const Tensor* old = pair.floatPlan->constant(weight.floatValue); // which a node may make
         if (!old || q.role != QuantRole::Weight || !isFloat(old->dtype()) || old->rank() < 2 || old->count() == 0
             || !isInteger(q.params.dtype) || weight.places)
             continue;
         std::vector<float> values = toFloats(*old);
         roundWeight(values, sharingOf(pair, weight, old->shape()), int(q.params.bits()));
+        std::erase_if(draft.nodes, [&](const DraftNode& node) { return node.outputs == std::vector { name }; });
         draft.setConstant(name, convertedTo(Tensor::of<float>(old->shape(), values), old->dtype()));
     }
     QS_TRY(const auto model, draft.build());

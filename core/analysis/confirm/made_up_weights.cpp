@@ -29,6 +29,9 @@ namespace {
 constexpr double kTimesSteps = 2, kLeastOther = 0.05;
 /// Put back to the float model's, such a weight moves the results away by at least so many times.
 constexpr double kWorse = 1.2;
+/// And at least so far from the float model's: where outputs hardly follow from any weight, as those of a sure Softmax,
+/// nothing is told by them.
+constexpr double kLeastMoved = 10 * kSameNetwork;
 /// Where rounding the weights moves a result by more, nothing is seen behind it.
 constexpr double kMostExplained = 0.3;
 constexpr size_t kMostTried = 64; ///< a run each
@@ -230,7 +233,7 @@ private:
         const auto sample = std::ranges::find(m_samples, m_told->sample, &ProofSample::number);
         const auto found
             = apart(Plan::make(*model, { KernelMode::Fast, ArithmeticProfile::Simulated, m_pair.lowered }), *sample);
-        return found && found->worst.distance > kWorse * m_told->worstOutput.distance;
+        return found && found->worst.distance > std::max(kWorse * m_told->worstOutput.distance, kLeastMoved);
     }
 
     const ComparePair& m_pair;

@@ -6,8 +6,10 @@
 #include "core/analysis/pairs/fed_model.h"
 #include "core/base/work/parallel.h"
 #include "core/engine/run/execution.h"
+#include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <span>
 
@@ -120,6 +122,39 @@ BypassedRun bypassed(
     return { plan, std::move(*run), builder.ownConstants().empty() ? kPrecision : kStoredWeights };
 }
 
+/// What a Softmax reads that makes a value; invalid: none does.
+ValueId scoresOf(const Graph& graph, ValueId value)
+{
+    constexpr std::array<std::string_view, 4> kPassing { "DequantizeLinear", "QuantizeLinear", "Identity", "Cast" };
+    constexpr size_t kMost = 4; // nodes that hand it on
+    for (size_t i = 0; i <= kMost && value.valid() && graph.value(value).producer.valid(); ++i) {
+        const Node& node = graph.node(graph.value(value).producer);
+        if (floatOpType(node) == "Softmax")
+            return node.hasInput(0) ? node.inputs[0] : ValueId();
+        if (std::ranges::find(kPassing, node.opType) == kPassing.end() || !node.hasInput(0))
+            return {};
+        value = node.inputs[0];
+    }
+    return {};
+}
+
+/// Outputs, and the scores that probabilities among them are made of: where one class is sure, no fault is seen behind
+/// the Softmax.
+std::vector<OutputPair> outputsAndScores(const ComparePair& pair)
+{
+    std::vector<OutputPair> found = pairOutputs(pair);
+    for (size_t i = 0, count = found.size(); i < count; ++i) {
+        const ValueId x = scoresOf(pair.floatPlan->graph(), found[i].x),
+                      y = scoresOf(pair.quantPlan->graph(), found[i].y);
+        if (x.valid() && y.valid()) {
+            found.push_back(found[i]);
+            found.back().x = x;
+            found.back().y = y;
+        }
+    }
+    return found;
+}
+
 bool agree(const std::vector<OutputPair>& outputs, const ValueEvidence& evidence)
 {
     return std::ranges::all_of(outputs, [&](const OutputPair& out) {
@@ -164,7 +199,7 @@ std::optional<Evidence> evidenceOf(
     if (!floats)
         return std::nullopt;
     const auto judged = [&](Evidence evidence) {
-        const auto outputs = pairOutputs(pair);
+        const auto outputs = outputsAndScores(pair);
         evidence.sameOutputs = agree(outputs, evidence.values);
         if (std::ranges::any_of(
                 outputs, [&](const OutputPair& out) { return !evidence.values.mayBeOne(out.x, out.y); }))

@@ -58,13 +58,20 @@ Tensor inPlaceOf(const Tensor& old, const Tensor& value)
     return convertedTo(Tensor::of<float>(old.shape(), values), old.dtype());
 }
 
+/// Of this name, stored or made by a node; null: it is none.
+const Tensor* constantOf(const Plan& plan, const std::string& name)
+{
+    const ValueId value = plan.graph().findValue(name);
+    return value.valid() ? plan.constant(value) : nullptr;
+}
+
 /// The quantized file's constants where these nodes of the float model read others.
-Status putConstants(GraphDraft& draft, const std::vector<OtherConstant>& constants)
+Status putConstants(const Plan& plan, GraphDraft& draft, const std::vector<OtherConstant>& constants)
 {
     for (const OtherConstant& other : constants) {
         const auto node = std::ranges::find(draft.nodes, other.floatNode, &DraftNode::origin);
         const bool reads = node != draft.nodes.end() && node->hasInput(other.slot);
-        const Tensor* old = reads ? draft.constant(node->inputs[other.slot]) : nullptr;
+        const Tensor* old = reads ? constantOf(plan, node->inputs[other.slot]) : nullptr;
         if (!old)
             return badInput("the constant is not there any more");
         const std::string name = node->inputs[other.slot] + "_other_" + std::to_string(other.floatNode.index());
@@ -83,7 +90,7 @@ Result<std::shared_ptr<const Plan>> withFunction(const ComparePair& pair, const 
     if (node == draft.nodes.end())
         return badInput("the node is not there any more");
     if (!other.constants.empty()) {
-        QS_CHECK(putConstants(draft, other.constants));
+        QS_CHECK(putConstants(*pair.floatPlan, draft, other.constants));
         QS_TRY(const auto model, draft.build());
         return Plan::make(model);
     }
@@ -109,7 +116,7 @@ Result<std::shared_ptr<const Plan>> withFunction(const ComparePair& pair, const 
     } else {
         for (size_t slot = 0; slot < std::min(node->inputs.size(), own.inputs.size()); ++slot)
             if (const Tensor* value = own.hasInput(slot) ? pair.quantPlan->constant(own.inputs[slot]) : nullptr;
-                value && node->hasInput(slot) && draft.constant(node->inputs[slot])) {
+                value && node->hasInput(slot) && constantOf(*pair.floatPlan, node->inputs[slot])) {
                 const std::string name = node->name + "_other_" + std::to_string(slot);
                 draft.setConstant(name, *value);
                 node->inputs[slot] = name;

@@ -74,8 +74,8 @@ void addWeight(SmallModel& m, bool codes, const std::string& name, const Matrix&
         .node("DequantizeLinear", { name + "_codes", name + "_scale" }, { name });
 }
 
-/// x + down(Relu(gate(x)) * up(x)), and two products behind it.
-Prepared net(const Weights& all, bool codes)
+/// x + down(Relu(gate(x)) * up(x)), and two products behind it; `sure`: and a Softmax that one class is sure of.
+Prepared net(const Weights& all, bool codes, bool sure = false)
 {
     SmallModel m(codes ? "q" : "f");
     m.input("x", { kRows, kWidth });
@@ -84,7 +84,13 @@ Prepared net(const Weights& all, bool codes)
     m.node("MatMul", { "x", "gate" }, { "g" }).node("MatMul", { "x", "up" }, { "u" }).node("Relu", { "g" }, { "a" });
     m.node("Mul", { "a", "u" }, { "h" }).node("MatMul", { "h", "down" }, { "d" }).node("Add", { "x", "d" }, { "r" });
     m.node("MatMul", { "r", "value" }, { "v" }).node("MatMul", { "v", "out" }, { "y" });
-    return m.output("y").finish();
+    if (!sure)
+        return m.output("y").finish();
+    std::vector<float> first(size_t(kWidth), 0);
+    first[0] = 40;
+    m.constant("first", Tensor::of<float>({ kWidth }, first));
+    m.node("Add", { "y", "first" }, { "scores" }).node("Softmax", { "scores" }, { "p" }, { { "axis", int64_t(1) } });
+    return m.output("p").finish();
 }
 
 /// Two products, of which the first has an adapter of low rank: in its weight, in a branch beside it, both or neither.
@@ -138,6 +144,16 @@ const Finding* worstOf(const Comparison& c)
 class MadeUpWeightsTests : public QObject {
     Q_OBJECT
 private slots:
+    /// Where outputs follow from no weight, they do not tell that weights make up for one another.
+    void sureOutputs()
+    {
+        Weights own = weights(), other = own;
+        std::swap(other["value"], other["out"]);
+        const Comparison c = proved(net(own, false, true), net(other, true, true));
+        QVERIFY2(worstOf(c), qPrintable(rulesOf(c)));
+        QVERIFY(c.network && c.network->madeUp.empty());
+    }
+
     void rearranged_data()
     {
         QTest::addColumn<QStringList>("columns"); // in another order
