@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
+#include "core/onnx/write/export.h"
 #include "core/project/search/sensitivity.h"
 #include "core/project/snapshot/build_snapshot.h"
+#include "tests/support/small_model.h"
+#include "tests/support/tensors.h"
 
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
@@ -86,6 +92,8 @@ private slots:
     void anyThreadsAndBudget();
     void exclusions_data();
     void exclusions();
+    void leftAsTheyAre_data();
+    void leftAsTheyAre();
     void unitsOnly();
     void onlySome();
     void tellsWhatItHasSoFar();
@@ -178,6 +186,46 @@ void SensitivityTests::exclusions()
     // One quantizer alone makes less noise than all of them, or the model is not sane.
     for (const UnitSensitivity& unit : s.units)
         QVERIFY2(unit.alone.noise < 2 * s.quantized.noise, unit.name.c_str());
+}
+
+void SensitivityTests::leftAsTheyAre_data()
+{
+    QTest::addColumn<int>("format");
+    QTest::newRow("weight-only") << int(RecipeFormat::WeightOnly);
+    QTest::newRow("dynamic") << int(RecipeFormat::Dynamic);
+}
+
+/// A product of two activations beside one with a weight: such formats do not touch it.
+void SensitivityTests::leftAsTheyAre()
+{
+    QFETCH(int, format);
+    constexpr int64_t kRows = 4, kWidth = 32;
+    std::mt19937 random(5);
+    SmallModel m({});
+    m.input("x", { kRows, kWidth }).constant("w", normalFloats(random, { kWidth, kWidth }, 1));
+    m.node("MatMul", { "x", "w" }, { "h" }).node("Transpose", { "x" }, { "xt" });
+    m.node("MatMul", { "h", "xt" }, { "y" });
+    const Prepared made = m.output("y").finish();
+    QTemporaryDir folder;
+    Inputs inputs = recipeInputs();
+    inputs.floatPath = folder.filePath("float.onnx").toStdString();
+    QVERIFY(
+        exportModel(GraphDraft(std::shared_ptr<const Model>(made.plan, &made.plan->model())), inputs.floatPath).ok());
+    inputs.data.spec = "random:8:1";
+    inputs.data.limit = 8;
+    inputs.recipe->format = RecipeFormat(format);
+    const SnapshotPtr snapshot = opened(inputs);
+    const double share = double(kWidth) / (kWidth + kRows); // of all multiplications: those with the weight
+    for (const UnitKind by : { UnitKind::Node, UnitKind::Type }) {
+        const Sensitivity s = measured(snapshot, by);
+        for (const UnitSensitivity& unit : s.units) {
+            const bool product = unit.name == (by == UnitKind::Node ? "n_h" : "MatMul");
+            QVERIFY2(product || unit.name.find("Transpose") == 0 || unit.name == "n_xt", unit.name.c_str());
+            QCOMPARE(unit.macShare, Number(product ? 1 : 0));
+        }
+        QCOMPARE(s.pareto.front().quantizedMacShare, Number(share));
+        QCOMPARE(s.pareto.back().quantizedMacShare, Number(0));
+    }
 }
 
 void SensitivityTests::unitsOnly()

@@ -97,6 +97,22 @@ void bypass(GraphDraft& draft, const GraphDraft& floats, const Names& outputs)
     draft.nodes = std::move(kept);
 }
 
+/// First outputs of nodes that a draft has as they are in another one.
+Names keptNodes(const GraphDraft& floats, const GraphDraft& quantized)
+{
+    std::unordered_map<std::string, const DraftNode*> made;
+    for (const DraftNode& node : quantized.nodes)
+        if (!node.outputs.empty())
+            made.emplace(node.outputs[0], &node);
+    Names kept;
+    for (const DraftNode& node : floats.nodes) {
+        const auto there = node.outputs.empty() ? made.end() : made.find(node.outputs[0]);
+        if (there != made.end() && there->second->is(node.opType) && there->second->inputs == node.inputs)
+            kept.insert(node.outputs[0]);
+    }
+    return kept;
+}
+
 std::vector<std::string> withoutDuplicates(std::vector<std::string> names)
 {
     std::ranges::sort(names);
@@ -136,10 +152,15 @@ Status QuantizedUnits::addNodes(const OuterFacts& sizes)
         m_totalMacs += known.value_or(0);
     }
     QS_TRY(const FloatModel model, FloatModel::make(m_prepared, m_recipe, {}));
+    Names kept; // a node that is as it was makes no error: a product of two activations beside quantized weights
+    if (!isStatic(m_recipe.format)) {
+        QS_TRY(const QuantizedDraft quantized, quantize(m_recipe));
+        kept = keptNodes(model.draft, quantized.draft);
+    }
     std::map<std::string, size_t> byType;
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
         const DraftNode& node = model.draft.nodes[n];
-        if (!model.chosen[n] || node.outputs.empty())
+        if (!model.chosen[n] || node.outputs.empty() || kept.contains(node.outputs[0]))
             continue;
         const auto own = macs.find(node.outputs[0]);
         const int64_t count = own == macs.end() ? 0 : own->second;
