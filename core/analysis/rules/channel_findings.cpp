@@ -270,11 +270,15 @@ void findBiasesWithoutFactors(const ComparePair& pair, const Comparison& c, std:
         return;
     const FoldedConstants folded(pair, FoldedConstants::Factors::Fitted);
     std::vector<std::string> nodes;
+    bool any = false; // bias at all
     const Graph& graph = pair.floatPlan->graph();
     for (const auto& [value, between] : equalizedLayers(pair, c.weights).values) {
         const NodeId node = graph.value(value).producer;
         const std::vector<double> factors(between.factors.begin(), between.factors.end());
         auto bias = node.valid() ? factorBias(pair, c, folded, node) : std::nullopt;
+        any = any || bias || std::ranges::any_of(c.weights, [&](const WeightRow& row) {
+            return row.added && row.floatNode.valid() && row.floatNode == node;
+        });
         if (!bias || bias->x.size() != factors.size() || bias->y.size() != factors.size())
             continue;
         bias->known = knownFactors(c, graph, node, factors.size());
@@ -285,12 +289,14 @@ void findBiasesWithoutFactors(const ComparePair& pair, const Comparison& c, std:
         }
     }
     constexpr std::string_view kAll = ", and so have their biases;";
+    const std::string some = !any
+        ? ";"
+        : fmt::format(", and so have their biases but for {}, of which is told by itself;",
+            nodes.size() == 1 ? "that of " + nodes.front() : fmt::format("{} of them", nodes.size()));
     for (Finding& f : found)
-        if (const size_t at = f.summary.find(kAll);
-            f.rule == Rule::WeightsDiffer && f.cause == "equalized" && at != std::string::npos && !nodes.empty())
-            f.summary.replace(at, kAll.size(),
-                fmt::format(", and so have their biases but for {}, of which is told by itself;",
-                    nodes.size() == 1 ? "that of " + nodes.front() : fmt::format("{} of them", nodes.size())));
+        if (const size_t at = f.summary.find(kAll); f.rule == Rule::WeightsDiffer && f.cause == "equalized"
+            && at != std::string::npos && !(any && nodes.empty()))
+            f.summary.replace(at, kAll.size(), some);
 }
 
 } // namespace qs

@@ -21,11 +21,14 @@ struct Equalized {
 struct LayerForm {
     bool gated = false; ///< "a" is "p" times a gate in place of Relu
     bool split = false; ///< the bias is added by a node of its own, and stored in 8 bits
+    bool bare = false; ///< no bias
 };
 /// x -> "p", "p" -> "a", "a" -> y.
 Prepared layersOf(SmallModel& m, const std::string& x, const LayerForm& form)
 {
-    if (form.split)
+    if (form.bare)
+        m.node("MatMul", { x, "v" }, { "p" });
+    else if (form.split)
         m.node("MatMul", { x, "v" }, { "s" }).node("Add", { "s", "b" }, { "p" });
     else
         m.node("Gemm", { x, "v", "b" }, { "p" });
@@ -206,22 +209,25 @@ private slots:
     {
         QTest::addColumn<bool>("gated");
         QTest::addColumn<bool>("split");
-        QTest::newRow("the product with a gate") << true << false;
-        QTest::newRow("a bias added behind, in 8 bits") << false << true;
-        QTest::newRow("both") << true << true;
+        QTest::addColumn<bool>("bare");
+        QTest::newRow("the product with a gate") << true << false << false;
+        QTest::newRow("a bias added behind, in 8 bits") << false << true << false;
+        QTest::newRow("both") << true << true << false;
+        QTest::newRow("no bias") << false << false << true;
     }
     /// Factors go through what is multiplied by a value without any, and a bias has them wherever it is added.
     void equalizedForms()
     {
         QFETCH(bool, gated);
         QFETCH(bool, split);
+        QFETCH(bool, bare);
         Equalized e;
         for (size_t i = 0; i < size_t(kWidth); ++i) {
             e.outer.push_back(0.5f + 0.05f * float(i));
             e.bias.push_back(e.outer.back());
             e.inner.push_back(1 / e.outer.back());
         }
-        const LayerForm form { gated, split };
+        const LayerForm form { gated, split, bare };
         const Comparison c = compared(twoLayers({}, form), twoLayers(e, form), rows());
         for (const Finding& f : c.findings)
             QVERIFY2(f.severity == Severity::Note || (f.rule != Rule::WeightsDiffer && f.rule != Rule::WrongBiasScale),
@@ -229,6 +235,7 @@ private slots:
         const Finding* f = findingOf(c, Rule::WeightsDiffer);
         QVERIFY2(f && f->cause == "equalized", qPrintable(rulesOf(c)));
         QCOMPARE(f->places.size(), size_t(2));
+        QVERIFY2((f->summary.find("bias") == std::string::npos) == bare, f->summary.c_str());
         QVERIFY2(rowOf(c, "a").equalized, qPrintable(rulesOf(c)));
     }
 
