@@ -2,6 +2,7 @@
 #include "core/project/snapshot/quantized_example.h"
 
 #include "core/graph/domains.h"
+#include "core/project/quantize/constant_names.h"
 #include "core/project/quantize/example_preparation.h"
 #include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/snapshot.h"
@@ -144,25 +145,34 @@ Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
 {
     GraphDraft draft(floatModel);
     auto plain = readBack(quantized, &draft);
-    if (!plain || plain->differences == 0)
+    if (plain && plain->differences == 0)
         return plain;
     auto closest = plain;
-    if (auto paired = byPairs(plain->differences.has_value())) {
-        if (!plain->differences || !paired->differences || paired->differences == 0)
+    if (auto paired = plain ? byPairs(plain->differences.has_value()) : std::nullopt) {
+        if (paired->possible && paired->differences.value_or(0) == 0)
             return *std::move(paired); // names that mislead are nothing to count by
-        if (*paired->differences < *plain->differences)
+        if (!plain->differences || (paired->differences && *paired->differences < *plain->differences))
             closest = *std::move(paired);
     }
-    QS_TRY(const ExamplePreparation as, preparedAs(QuantizedFile::read(quantized, {}), draft));
-    if (as.changes() == 0)
-        return closest;
-    auto prepared = readBack(quantized, &as.draft);
-    const bool closer = prepared && prepared->differences
-        && (!closest->differences || *prepared->differences < *closest->differences);
-    if (!closer)
-        return closest;
-    prepared->recipe = withPreparation(std::move(prepared->recipe), as);
-    return prepared;
+    const auto isCloser = [&](const Result<ReadBack>& back) {
+        return back && back->differences
+            && (!closest || !closest->differences || *back->differences < *closest->differences);
+    };
+    const QuantizedFile file = QuantizedFile::read(quantized, {});
+    QS_TRY(const ExamplePreparation as, preparedAs(file, draft));
+    const auto prepared
+        = [&](Recipe recipe) { return as.changes() > 0 ? withPreparation(std::move(recipe), as) : std::move(recipe); };
+    if (as.changes() > 0)
+        if (auto back = readBack(quantized, &as.draft); isCloser(back)) {
+            back->recipe = prepared(std::move(back->recipe));
+            closest = std::move(back);
+        }
+    if (const auto named = constantsNamedAsIn(file, as.draft))
+        if (auto back = readBack(quantized, &named->draft); isCloser(back)) {
+            back->recipe = prepared(inOwnNames(std::move(back->recipe), named->own));
+            closest = std::move(back);
+        }
+    return closest;
 }
 
 } // namespace
