@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <memory>
 #include <set>
 
@@ -239,11 +240,35 @@ std::string mapOf(const Snapshot& s)
     return manualLinksJson(links);
 }
 
+/// What is written is the first remedy unless another one is asked for: which one gained much more.
+std::string betterMended(const Comparison& c)
+{
+    constexpr double kMuchMore = 1; // dB
+    const Finding *first = nullptr, *best = nullptr;
+    size_t offered = 0, number = 0;
+    for (const Finding& f : c.findings) {
+        if (!isOffered(f))
+            continue;
+        ++offered;
+        first = first ? first : &f;
+        if (!best || *f.measuredGainDb > *best->measuredGainDb) {
+            best = &f;
+            number = offered;
+        }
+    }
+    if (!first || *best->measuredGainDb < *first->measuredGainDb + kMuchMore)
+        return {};
+    return fmt::format("the remedy of \"{}\" gained {:.1f} dB, that of \"{}\" {:.1f} dB: --mend {} writes the latter",
+        first->title, *first->measuredGainDb, best->title, *best->measuredGainDb, number);
+}
+
 Status saveMended(const CompareCommand& o, const SnapshotPtr& tried, const Context& context)
 {
     if (o.saveMended.empty())
         return {};
     QS_TRY(const GraphDraft mended, mendedModel(tried, size_t(o.mend.value_or(1)), context.cancel));
+    if (const std::string better = o.mend ? std::string() : betterMended(*tried->comparison); !better.empty())
+        printWarnings({ o.saveMended + ": " + better }, context.common);
     if (const std::string lacking = lackingParts(tried->quantModel->graph(), mended); !lacking.empty())
         printWarnings({ o.saveMended + ": does not take the place of " + tried->inputs.quantPath
                           + " as it is: it has not " + lacking },

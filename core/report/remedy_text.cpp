@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 namespace qs::text {
@@ -76,23 +77,56 @@ std::string mendedName(const Snapshot& s)
 
 bool wasMadeByRecipe(const Snapshot& s) { return s.quantization != nullptr; }
 
-std::string recipeWord(const Inputs& inputs)
+/// The names of what an option of a remedy sets: of "--format qdq --no-per-channel" format and per-channel.
+std::set<std::string> namesIn(const std::string& option)
 {
-    return inputs.recipeWords.empty() ? "OPTIONS-OF-THIS-RUN" : inputs.recipeWords;
+    std::set<std::string> names;
+    for (size_t at = 0; at < option.size() && option.compare(at, 2, "--") == 0;) {
+        const size_t end = std::min(option.find(' ', at), option.size());
+        const size_t from = at + (option.compare(at, 5, "--no-") == 0 ? 5 : 2);
+        names.insert(option.substr(from, end - from));
+        const size_t next = option.find(" --", end); // a quoted value ends the text
+        at = next == std::string::npos || option.find('\'') < next ? option.size() : next + 1;
+    }
+    return names;
+}
+
+/// The options of this run without those that a change sets otherwise.
+Words recipeWords(const Inputs& inputs, const Words& changes = {})
+{
+    static const std::set<std::string> kLists { "exclude", "preparation", "tensor-range" };
+    if (inputs.recipeWords.empty())
+        return { "OPTIONS-OF-THIS-RUN" };
+    std::set<std::string> changed;
+    for (const std::string& change : changes)
+        changed.merge(namesIn(change));
+    if (changed.contains("method")) // what other calibrators are given says nothing of this one
+        changed.insert("percentile");
+    Words kept;
+    std::ranges::copy_if(inputs.recipeWords, std::back_inserter(kept), [&](const std::string& word) {
+        const std::set<std::string> names = namesIn(word);
+        return std::ranges::none_of(
+            names, [&](auto& name) { return changed.contains(name) && !kLists.contains(name); });
+    });
+    return kept;
 }
 
 Words quantizeCommand(const Snapshot& s, std::span<const Remedy> changes)
 {
     Words words { "quantscope-cli quantize", pathWord(s.floatModel->model->path) };
-    words.push_back(wasMadeByRecipe(s) ? recipeWord(s.inputs) : "--like " + pathWord(s.quantModel->model->path));
     const LackingRanges lacking = wasMadeByRecipe(s) ? LackingRanges {} : lackingRanges(s, changes);
     std::vector<Remedy> all(changes.begin(), changes.end());
     all.insert(all.end(), lacking.constants.begin(), lacking.constants.end());
     all.insert(all.end(), lacking.ranges.begin(), lacking.ranges.end());
     const bool takes = lacking.needData || std::ranges::any_of(changes, takesData);
-    for (std::string& option : remedyOptionList(all, {}))
-        if (!option.empty())
-            words.push_back(std::move(option));
+    Words options = remedyOptionList(all, {});
+    std::erase_if(options, [](const std::string& option) { return option.empty(); });
+    if (s.floatModel->draft && needsOpset(changes, *s.floatModel->draft))
+        options.insert(options.begin(), "--preparation +infer_shapes");
+    const Words before = wasMadeByRecipe(s) ? recipeWords(s.inputs, options)
+                                            : Words { "--like " + pathWord(s.quantModel->model->path) };
+    words.insert(words.end(), before.begin(), before.end());
+    words.insert(words.end(), options.begin(), options.end());
     const bool ranges = wasMadeByRecipe(s) && !s.inputs.rangesPath.empty() && !takes;
     if (ranges)
         words.push_back("--ranges " + pathWord(s.inputs.rangesPath));
@@ -108,8 +142,9 @@ Words compareCommand(const Snapshot& s, const Finding& f)
 {
     const auto& findings = s.comparison->findings;
     const auto number = 1 + std::ranges::count_if(findings.data(), &f, isOffered);
-    Words words { "quantscope-cli compare", pathWord(s.floatModel->model->path),
-        wasMadeByRecipe(s) ? recipeWord(s.inputs) : pathWord(s.quantModel->model->path) };
+    Words words { "quantscope-cli compare", pathWord(s.floatModel->model->path) };
+    const Words made = wasMadeByRecipe(s) ? recipeWords(s.inputs) : Words { pathWord(s.quantModel->model->path) };
+    words.insert(words.end(), made.begin(), made.end());
     addData(s.inputs.data, "--data", words);
     if (!s.inputs.calibration.spec.empty())
         words.push_back("--calibration-data " + pathWord(s.inputs.calibration.spec));

@@ -5,6 +5,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -66,6 +68,23 @@ private slots:
         const double right
             = after["accuracy"]["quantized"].get<double>() - before["accuracy"]["quantized"].get<double>();
         QVERIFY(std::abs(100 * right - (*first)["measured_accuracy_gain"].get<double>()) < 1e-9);
+    }
+
+    /// The first is written; where another one gains much more, its number is told.
+    void tellsWhatGainsMore()
+    {
+        const Outcome r = quantscope({ "compare", kFloat, kNarrow, "--data", kData, "--try-remedies", "8",
+            "--save-mended", file("mended.onnx"), "--json", "-" });
+        std::vector<double> gains;
+        for (const json& f : json::parse(r.out.toStdString())["findings"])
+            if (!f["measured_gain_db"].is_null() && !f["change"].is_null())
+                gains.push_back(f["measured_gain_db"].get<double>());
+        QVERIFY(!gains.empty());
+        const auto best = std::ranges::max_element(gains);
+        const bool more = *best >= gains[0] + 1;
+        const QByteArray told = "--mend " + QByteArray::number(qlonglong(1 + (best - gains.begin()))) + " writes";
+        QCOMPARE(r.err.contains(told), more);
+        QCOMPARE(r.err.contains("--mend"), more);
     }
 
     void rangesAreGivenByOption()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What tables and pages say of findings and of where noise is made.
+#include "core/project/quantize/quantization.h"
 #include "core/report/remedy_text.h"
 #include "core/report/weight_columns.h"
 #include "tests/support/fake_snapshot.h"
@@ -138,6 +139,43 @@ private slots:
               "          --per-channel -o 'quant 2_mended.onnx'";
         QVERIFY2(compareTable(s, {}).find(command + "\n") != std::string::npos, compareTable(s, {}).c_str());
         QVERIFY(compareHtml(s, {}).find("--per-channel -o") != std::string::npos);
+    }
+
+    void commandsOfRecipes_data()
+    {
+        QTest::addColumn<QStringList>("given");
+        QTest::addColumn<int>("change");
+        QTest::addColumn<QString>("options"); // of the command
+        const auto row = [](const char* name, const QStringList& given, RemedyKind change, const char* options) {
+            QTest::newRow(name) << given << int(change) << QString(options);
+        };
+        row("another value", { "--format weight-only", "--weight-type int4" }, RemedyKind::EightBitWeight,
+            "--format weight-only --weight-type uint8");
+        row("another format", { "--format dynamic", "--reduce-range" }, RemedyKind::StaticFormat,
+            "--reduce-range --format qdq --activation-type uint8 --keep-extreme-constants");
+        row("a switch that is off", { "--no-per-channel", "--exclude 'a --per-channel'" }, RemedyKind::PerChannel,
+            "--exclude 'a --per-channel' --per-channel");
+        row("one more of a list", { "--exclude a", "--exclude 'b c'" }, RemedyKind::ExcludeNode,
+            "--exclude a --exclude 'b c' --exclude 'n'");
+        row("of another calibrator", { "--method percentile", "--percentile 97" }, RemedyKind::Calibrate,
+            "--method entropy");
+    }
+    /// An option that may be given once is given once: as the change sets it.
+    void commandsOfRecipes()
+    {
+        QFETCH(const QStringList, given);
+        QFETCH(const int, change);
+        QFETCH(const QString, options);
+        Snapshot s = *fake::comparison({});
+        const GraphDraft draft(s.floatModel->model);
+        s.quantization = std::make_shared<Quantization>(Quantization { draft, draft });
+        for (const QString& word : given)
+            s.inputs.recipeWords.push_back(word.toStdString());
+        Finding& f = s.comparison->findings.front();
+        f.change = { RemedyKind(change), "n", {}, 0, 0, 0 };
+        f.change.calibrator = Calibrator::Entropy;
+        const QString line = QString::fromStdString(text::remedyCommandLine(s, f));
+        QVERIFY2(line.contains("float.onnx " + options + " --data "), qPrintable(line));
     }
 
     /// With the data, all options, or by what was measured.

@@ -107,14 +107,14 @@ bool RecipeOptions::any() const
         || !tensorRanges.empty();
 }
 
-std::string RecipeOptions::words() const
+std::vector<std::string> RecipeOptions::words() const
 {
-    std::string all;
+    std::vector<std::string> all;
     for (const CLI::Option* option : options)
         for (const std::string& value : option->results()) {
             const bool isSwitch = option->get_items_expected_max() == 0;
-            all += (all.empty() ? "--" : " --") + option->get_lnames().front()
-                + (isSwitch ? std::string() : " " + text::shellWord(value));
+            all.push_back(
+                "--" + option->get_lnames().front() + (isSwitch ? std::string() : " " + text::shellWord(value)));
         }
     return all;
 }

@@ -20,7 +20,7 @@ struct RecipeOptions {
     /// Any of them was given.
     bool any() const;
     /// Those that were given, as a shell takes them.
-    std::string words() const;
+    std::vector<std::string> words() const;
 };
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& options);

@@ -75,7 +75,25 @@ Recipe withActivations(Recipe recipe, const Remedy& remedy)
     return recipe;
 }
 
-/// Of the preparation that pass alone is added: what else it would do is another matter.
+/// Of the preparation passes nothing is done yet: what each does is another matter.
+Recipe withoutPasses(Recipe recipe)
+{
+    for (const RecipeOption& pass : passOptions())
+        if (!recipe.preparation.enabled)
+            pass.value.set(recipe, false);
+    recipe.preparation.enabled = true;
+    return recipe;
+}
+
+/// Preparation raises a model to the opset that knows scales along an axis.
+Recipe thatLoads(Recipe recipe)
+{
+    recipe = withoutPasses(std::move(recipe));
+    recipe.preparation.inferShapes = true;
+    return recipe;
+}
+
+/// Of the preparation that pass alone is added.
 Recipe withGemm(Recipe recipe, const GraphDraft& floatModel)
 {
     const std::set<std::string> products = productsOfGemm(floatModel);
@@ -84,10 +102,7 @@ Recipe withGemm(Recipe recipe, const GraphDraft& floatModel)
             if (products.contains(node.inputs[i]) && floatModel.constant(node.inputs[1 - i]))
                 for (const std::string& name : node.inputs) // what they have of their own ends with them
                     recipe.tensors.erase(name);
-    for (const RecipeOption& pass : passOptions())
-        if (!recipe.preparation.enabled)
-            pass.value.set(recipe, false);
-    recipe.preparation.enabled = true;
+    recipe = withoutPasses(std::move(recipe));
     recipe.preparation.fuseGemm = true;
     return recipe;
 }
@@ -244,7 +259,18 @@ Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const Graph
 {
     for (const Remedy& remedy : remedies)
         recipe = withRemedy(std::move(recipe), remedy, floatModel);
-    return recipe;
+    return needsOpset(remedies, floatModel) ? thatLoads(std::move(recipe)) : recipe;
+}
+
+bool needsOpset(std::span<const Remedy> remedies, const GraphDraft& floatModel)
+{
+    constexpr int64_t kScalesOfChannels = 13; // of ai.onnx
+    const auto opset = floatModel.opsets.find("");
+    const auto channels = [](const Remedy& r) {
+        return r.kind == RemedyKind::PerChannel || (r.kind == RemedyKind::EightBitWeight && !r.ofAllWeights());
+    };
+    return opset != floatModel.opsets.end() && opset->second < kScalesOfChannels
+        && std::ranges::any_of(remedies, channels);
 }
 
 bool optionsDoMore(std::span<const Remedy> remedies)

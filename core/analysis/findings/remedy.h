@@ -67,6 +67,8 @@ Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const Graph
 std::vector<std::string> remedyOptionList(std::span<const Remedy> remedies, const std::string& data = "--data DATA");
 /// The same in one text.
 std::string remedyOptions(std::span<const Remedy> remedies);
+/// The model's opset has no scales along an axis, which ONNX Runtime would refuse: preparation has to raise it.
+bool needsOpset(std::span<const Remedy> remedies, const GraphDraft& floatModel);
 /// The option for one weight is one for all.
 bool optionsDoMore(std::span<const Remedy> remedies);
 /// Finds ranges anew, so that it takes data.

@@ -59,7 +59,8 @@ WorkContext workFor(const RunSettings& settings, const ProgressFn& progress, con
 
 /// All that a snapshot is built from.
 struct Inputs : Asked, RunSettings {
-    std::string recipeWords; ///< the options that `recipe` was given by, as a shell takes them; empty: by no command
+    std::vector<std::string> recipeWords; ///< the options that `recipe` was given by, each as a shell takes it; empty:
+                                          ///< by no command
     const Asked& asked() const { return *this; }
     const RunSettings& settings() const { return *this; }
 };
