@@ -3,6 +3,7 @@
 
 #include "core/analysis/bypass/network_run.h"
 #include "core/analysis/measure/weight_grid.h"
+#include "core/analysis/pairs/folded_constants.h"
 #include "core/analysis/pairs/weight_elements.h"
 #include "core/match/graph/canonical.h"
 #include "core/tensor/convert.h"
@@ -27,18 +28,48 @@ constexpr double kSureOf = 4 * 0.6; ///< standard deviations of a factor, of cod
 constexpr double kMostShift = 1 << 16; ///< steps, as far as codes go
 constexpr int64_t kLargestWeight = 1 << 25; ///< elements: those of larger ones would take gigabytes
 constexpr size_t kMostRowsOfInput = 256, kMostColumns = 64;
+constexpr size_t kMostWindows = 64; ///< of a convolution, each as a row
 constexpr size_t kFewestOfScale = 16; ///< elements that tell a factor
 
-/// A product of the float model and its weight [depth, columns], or the other way round.
+/// What a convolution reads for each element that it makes; by spatial axis.
+struct Windows {
+    std::vector<int64_t> kernel, strides, dilations, before, after; ///< the last two: padding
+    size_t groups = 1;
+};
+
+/// A product of the float model and its weight [depth, columns], or the other way round; or a convolution, whose weight
+/// is [columns, channels of a group, kernel ...].
 struct ProductWeight {
     const WeightPair* pair = nullptr;
+    const Tensor* weight = nullptr; ///< with what is folded into it
     const QuantParams* params = nullptr;
     const Tensor* codes = nullptr;
     ValueId input;
     bool turned = false; ///< [columns, depth]
+    std::optional<Windows> windows {};
 };
 
-std::vector<ProductWeight> productWeights(const ComparePair& pair)
+/// Nothing where the sizes tell the padding.
+std::optional<Windows> windowsOf(const Node& node, const Shape& weight)
+{
+    const std::string automatic = node.attributes.text("auto_pad", "NOTSET");
+    if (!node.is("Conv") || weight.size() < 3 || (automatic != "NOTSET" && automatic != "VALID"))
+        return std::nullopt;
+    const size_t axes = weight.size() - 2;
+    const auto list = [&](const char* name, size_t size, int64_t value) {
+        const auto* given = node.attributes.get<std::vector<int64_t>>(name);
+        return given && given->size() == size ? *given : std::vector<int64_t>(size, value);
+    };
+    const std::vector<int64_t> pads = list("pads", 2 * axes, 0);
+    const int64_t groups = node.attributes.integer("group", 1);
+    if (groups < 1 || weight[0] % groups != 0)
+        return std::nullopt;
+    return Windows { { weight.begin() + 2, weight.end() }, list("strides", axes, 1), list("dilations", axes, 1),
+        { pads.begin(), pads.begin() + ptrdiff_t(axes) }, { pads.begin() + ptrdiff_t(axes), pads.end() },
+        size_t(groups) };
+}
+
+std::vector<ProductWeight> productWeights(const ComparePair& pair, const FoldedConstants& folded)
 {
     const Plan& plan = *pair.floatPlan;
     std::vector<ProductWeight> found;
@@ -48,36 +79,38 @@ std::vector<ProductWeight> productWeights(const ComparePair& pair)
             || !isInteger(q.params.dtype) || q.params.scale.empty())
             continue;
         const Node& node = plan.graph().node(wp.floatNode);
-        const Tensor* weight = plan.constant(wp.floatValue);
+        const Tensor* weight = folded.of(wp);
         const bool product = node.is("MatMul") || (node.is("Gemm") && node.attributes.integer("transA", 0) == 0);
-        if (!product || !weight || weight->rank() != 2 || weight->count() == 0 || weight->count() > kLargestWeight
-            || !isFloat(weight->dtype()) || !node.hasInput(1) || node.inputs[1] != wp.floatValue
-            || plan.constant(node.inputs[0]))
+        const auto windows = weight ? windowsOf(node, weight->shape()) : std::nullopt;
+        if (!weight || !(windows || (product && weight->rank() == 2)) || weight->count() == 0
+            || weight->count() > kLargestWeight || !isFloat(weight->dtype()) || !node.hasInput(1)
+            || node.inputs[1] != wp.floatValue || plan.constant(node.inputs[0]))
             continue;
         const Tensor* codes = storedCodes(*pair.quantPlan, q);
         if (codes && codes->count() == weight->count())
-            found.push_back({ &wp, &q.params, codes, node.inputs[0],
-                node.is("Gemm") && node.attributes.integer("transB", 0) != 0 });
+            found.push_back({ &wp, weight, &q.params, codes, node.inputs[0],
+                windows || (node.is("Gemm") && node.attributes.integer("transB", 0) != 0), windows });
     }
     return found;
 }
 
-/// Rows of what a product reads, at most kMostRowsOfInput.
+/// Rows of what a product reads, at most kMostRowsOfInput; of a convolution windows, [group, depth] each.
 struct InputRows {
     std::vector<float> values;
-    size_t count = 0;
+    size_t count = 0, groups = 1;
 };
 
 /// One weight, element by element in the float model's order.
 class WeightCodes {
 public:
-    WeightCodes(const ComparePair& pair, const ProductWeight& w)
-        : m_weight(floatElements(*pair.floatPlan->constant(w.pair->floatValue), *w.pair))
+    explicit WeightCodes(const ProductWeight& w)
+        : m_weight(floatElements(*w.weight, *w.pair))
         , m_x(m_weight.data<float>().begin(), m_weight.data<float>().end())
         , m_y(storedElements(*w.codes, *w.params, *w.pair))
         , m_grid(w.codes->shape(), *w.params, *w.pair, m_weight.shape())
         , m_params(*w.params)
         , m_turned(w.turned)
+        , m_product(!w.windows)
         , m_scaleOf(m_x.size())
     {
         m_grid.eachRun(m_x.size(), [&](size_t scale, size_t begin, size_t n) {
@@ -98,6 +131,8 @@ public:
         const auto asItIs = judged(m_y, m_params, input);
         if (asItIs && asItIs->error < kHardlyMoreError)
             return asItIs;
+        if (!m_product)
+            return std::nullopt;
         const std::vector<double> shifts = meanShifts();
         const double largest = *std::ranges::max_element(shifts, {}, [](double s) { return std::fabs(s); });
         if (largest != 0 && std::fabs(largest) <= kMostShift) {
@@ -155,11 +190,17 @@ private:
         return noise <= kMostOfSteps * steps && sum >= kLeastUse * double(use.size());
     }
 
+    size_t depth() const
+    {
+        const Shape& shape = m_weight.shape();
+        return m_turned ? m_x.size() / size_t(shape[0]) : size_t(shape[0]);
+    }
+
     /// Power of what the difference makes of the input's rows.
     double outputPower(const std::vector<float>& to, const InputRows& input) const
     {
-        const Shape& shape = m_weight.shape();
-        const auto depth = size_t(shape[m_turned ? 1 : 0]), columns = size_t(shape[m_turned ? 0 : 1]);
+        const size_t depth = this->depth(), columns = m_x.size() / depth;
+        const size_t inGroup = std::max<size_t>(columns / input.groups, 1);
         const size_t every = std::max<size_t>(1, columns / kMostColumns);
         std::vector<float> difference(depth);
         double power = 0;
@@ -169,7 +210,7 @@ private:
                 difference[k] = to[at] - m_x[at];
             }
             for (size_t row = 0; row < input.count; ++row) {
-                const float* values = &input.values[row * depth];
+                const float* values = &input.values[(row * input.groups + column / inGroup) * depth];
                 double sum = 0;
                 for (size_t k = 0; k < depth; ++k)
                     sum += double(values[k]) * difference[k];
@@ -182,8 +223,7 @@ private:
     std::optional<RoundedByOutput> judged(
         const std::vector<float>& y, const QuantParams& params, const InputRows& input) const
     {
-        const auto depth = size_t(m_weight.shape()[m_turned ? 1 : 0]);
-        if (input.count == 0 || input.values.size() != input.count * depth)
+        if (input.count == 0 || input.values.size() != input.count * input.groups * depth())
             return std::nullopt;
         const std::vector<float> r = nearest(params);
         auto [found, far] = movedOf(y, params, r);
@@ -286,7 +326,7 @@ private:
     const std::vector<float> m_x, m_y;
     const WeightGrid m_grid;
     const QuantParams m_params;
-    const bool m_turned;
+    const bool m_turned, m_product;
     std::vector<uint32_t> m_scaleOf; ///< by element
 };
 
@@ -305,12 +345,58 @@ void addRows(const Tensor& value, size_t most, InputRows& rows)
     }
 }
 
+/// A row of one window: the kernel's elements of each channel, zeros where it lies in the padding.
+void addWindow(const std::vector<float>& all, const Shape& shape, const Windows& w, size_t image,
+    const std::vector<int64_t>& at, std::vector<float>& row)
+{
+    const size_t axes = w.kernel.size();
+    const int64_t kernel = *elementCount(w.kernel);
+    for (int64_t channel = 0; channel < shape[1]; ++channel)
+        for (int64_t k = 0; k < kernel; ++k) {
+            int64_t rest = k, index = 0, inner = 1;
+            bool inside = true;
+            for (size_t a = axes; a-- > 0; rest /= w.kernel[a]) {
+                const int64_t place = at[a] * w.strides[a] - w.before[a] + rest % w.kernel[a] * w.dilations[a];
+                inside = inside && place >= 0 && place < shape[a + 2];
+                index += place * inner;
+                inner *= shape[a + 2];
+            }
+            row.push_back(inside ? all[size_t((int64_t(image) * shape[1] + channel) * inner + index)] : 0);
+        }
+}
+
+/// Adds some windows over a value [images, channels, ...], spread over it.
+void addWindows(const Tensor& value, const Windows& w, size_t most, InputRows& rows)
+{
+    const size_t axes = w.kernel.size();
+    if (!value.valid() || value.rank() != axes + 2 || value.count() == 0)
+        return;
+    const Shape& shape = value.shape();
+    std::vector<int64_t> sizes;
+    for (size_t a = 0; a < axes; ++a) {
+        const int64_t room = shape[a + 2] + w.before[a] + w.after[a] - (w.kernel[a] - 1) * w.dilations[a] - 1;
+        sizes.push_back(room < 0 || w.strides[a] < 1 ? 0 : room / w.strides[a] + 1);
+    }
+    const auto places = size_t(elementCount(sizes).value_or(0)), count = places * size_t(shape[0]);
+    const size_t every = std::max<size_t>(1, count / std::max<size_t>(most, 1));
+    const std::vector<float> all = toFloats(value);
+    rows.groups = w.groups;
+    for (size_t p = 0, taken = 0; p < count && taken < most; p += every, ++taken) {
+        std::vector<int64_t> at(axes);
+        size_t rest = p % places;
+        for (size_t a = axes; a-- > 0; rest /= size_t(sizes[a]))
+            at[a] = int64_t(rest % size_t(sizes[a]));
+        addWindow(all, shape, w, p / places, at, rows.values);
+        ++rows.count;
+    }
+}
+
 /// Where such rounding is, most weights have it: a few tell.
-bool someAreMoved(const ComparePair& pair, const std::vector<ProductWeight>& weights)
+bool someAreMoved(const std::vector<ProductWeight>& weights)
 {
     const std::set<size_t> looked { 0, weights.size() / 2, weights.size() - 1 };
     return std::ranges::any_of(looked, [&](size_t i) {
-        const WeightCodes codes(pair, weights[i]);
+        const WeightCodes codes(weights[i]);
         return codes.valid() && codes.moved();
     });
 }
@@ -320,27 +406,36 @@ bool someAreMoved(const ComparePair& pair, const std::vector<ProductWeight>& wei
 void measureRoundedByOutput(
     const ComparePair& pair, const std::vector<ProofSample>& samples, const WorkContext& work, NetworkProof& proof)
 {
-    const std::vector<ProductWeight> weights = productWeights(pair);
-    if (weights.empty() || !someAreMoved(pair, weights))
+    const FoldedConstants folded(pair);
+    const std::vector<ProductWeight> weights = productWeights(pair, folded);
+    if (weights.empty() || !someAreMoved(weights))
         return;
     std::vector<ValueId> inputs;
     for (const ProductWeight& w : weights)
         if (std::ranges::find(inputs, w.input) == inputs.end() && !pair.floatPlan->blocked(w.input))
             inputs.push_back(w.input);
-    std::map<ValueId, InputRows> rows;
+    std::vector<InputRows> rows(weights.size());
     for (const ProofSample& sample : samples) {
         const auto values = runNetwork(pair.floatPlan, pair.floatPlan, inputs, sample.inputs, work);
         if (!values.ok())
             return;
-        for (size_t i = 0; i < inputs.size(); ++i)
-            addRows((*values)[i], kMostRowsOfInput / samples.size(), rows[inputs[i]]);
+        for (size_t i = 0; i < weights.size(); ++i) {
+            const auto at = std::ranges::find(inputs, weights[i].input);
+            if (at == inputs.end())
+                continue;
+            const Tensor& value = (*values)[size_t(at - inputs.begin())];
+            if (weights[i].windows)
+                addWindows(value, *weights[i].windows, std::max<size_t>(kMostWindows / samples.size(), 1), rows[i]);
+            else
+                addRows(value, kMostRowsOfInput / samples.size(), rows[i]);
+        }
     }
-    for (const ProductWeight& w : weights) {
-        const WeightCodes codes(pair, w);
+    for (size_t i = 0; i < weights.size(); ++i) {
+        const WeightCodes codes(weights[i]);
         if (!codes.valid() || !codes.moved())
             continue;
-        if (auto found = codes.judged(rows[w.input])) {
-            found->name = pair.floatPlan->graph().value(w.pair->floatValue).name;
+        if (auto found = codes.judged(rows[i])) {
+            found->name = pair.floatPlan->graph().value(weights[i].pair->floatValue).name;
             proof.byOutput.push_back(std::move(*found));
         }
     }

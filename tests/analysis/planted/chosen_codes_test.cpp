@@ -32,13 +32,13 @@ Tensor alike()
 enum class How { Nearest, ByOutput, AtRandom };
 
 /// Codes with one scale, 1 / kMost; by the output: what is left of one is handed on to the next.
-std::vector<int8_t> codesOf(const std::vector<float>& w, How how, int shift)
+std::vector<int8_t> codesOf(const std::vector<float>& w, How how, int shift, int64_t depth = kDepth)
 {
     std::vector<int8_t> codes(w.size());
     std::mt19937 random(17);
     for (int64_t column = 0; column < kColumns; ++column) {
         float left = 0;
-        for (int64_t k = 0; k < kDepth; ++k) {
+        for (int64_t k = 0; k < depth; ++k) {
             const auto at = size_t(k * kColumns + column);
             const float wanted = w[at] * kMost + (how == How::ByOutput ? left : 0);
             float code = std::nearbyint(wanted);
@@ -108,6 +108,58 @@ private slots:
         QCOMPARE(QString::fromStdString(found->cause), cause);
         QCOMPARE(QString::fromUtf8(severityName(found->severity)), severity);
         QVERIFY2(found->summary.find(told.toStdString()) != std::string::npos, found->summary.c_str());
+    }
+
+    void chosenOfConvolutions_data()
+    {
+        QTest::addColumn<int>("how");
+        QTest::addColumn<int64_t>("groups");
+        QTest::addColumn<QString>("cause"); // of weights_differ; empty: none
+        for (const int64_t groups : { 1, 4, 16 }) {
+            const std::string tail = ", " + std::to_string(groups) + " groups";
+            QTest::newRow(("nearest" + tail).c_str()) << int(How::Nearest) << groups << "";
+            QTest::newRow(("by the output" + tail).c_str()) << int(How::ByOutput) << groups << "by_output";
+            QTest::newRow(("at random" + tail).c_str()) << int(How::AtRandom) << groups << "retrained";
+        }
+    }
+    /// Windows are rows; outside of the image they hold zeros.
+    void chosenOfConvolutions()
+    {
+        QFETCH(const int, how);
+        QFETCH(const int64_t, groups);
+        QFETCH(const QString, cause);
+        constexpr int64_t kChannels = 16, kSize = 11;
+        const int64_t depth = kChannels / groups * 9;
+        const Shape shape { kColumns, kChannels / groups, 3, 3 };
+        const std::vector<float> w = uniform(size_t(kColumns * depth), 5);
+        std::vector<float> turned(w.size()); // [depth, columns], as products have it
+        for (int64_t c = 0; c < kColumns; ++c)
+            for (int64_t k = 0; k < depth; ++k)
+                turned[size_t(k * kColumns + c)] = w[size_t(c * depth + k)];
+        const std::vector<int8_t> chosen = codesOf(turned, How(how), 0, depth);
+        std::vector<int8_t> codes(w.size());
+        for (int64_t c = 0; c < kColumns; ++c)
+            for (int64_t k = 0; k < depth; ++k)
+                codes[size_t(c * depth + k)] = chosen[size_t(k * kColumns + c)];
+        SmallModel f("f"), q("q");
+        const Shape image { 1, kChannels, kSize, kSize };
+        f.input("x", image).constant("w", Tensor::of<float>(shape, w));
+        q.input("x", image).weight("w", shape, codes, { 1 / kMost });
+        for (SmallModel* m : { &f, &q })
+            m->node("Conv", { "x", "w" }, { "y" },
+                 { { "group", groups }, { "pads", std::vector<int64_t> { 1, 0, 1, 0 } },
+                     { "strides", std::vector<int64_t> { 2, 1 } } })
+                .output("y");
+        std::vector<float> values = normals(int(kChannels * kSize * kSize), 9);
+        for (float& v : values)
+            v = 1 + 0.1f * v;
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(f.finish(), q.finish(), FixedData({ Tensor::of<float>(image, values) }), options);
+        const Finding* found = findingOf(c, Rule::WeightsDiffer);
+        QVERIFY2((found != nullptr) == !cause.isEmpty(), qPrintable(rulesOf(c)));
+        if (found)
+            QCOMPARE(QString::fromStdString(found->cause), cause);
     }
 
     void tableOfUnequalRows_data()
