@@ -12,7 +12,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kMostSamples = 2; ///< feeds; three runs each
+constexpr size_t kMostSamples = 5; ///< feeds; three runs each
 /// Two neighbouring weights of at most this and any activation code fit 16 bits: 255 * 2 * 64 < 2^15.
 constexpr int kAlwaysFits = 64;
 

@@ -269,8 +269,8 @@ void tellCost(const ComparePair& pair, const CpuSums& sums, Finding& f)
         = sums.samples == 1 ? "one sample" : fmt::format("{} samples, among them the worst,", sums.samples);
     if (sums.lossDb() < kNothingDb) {
         f.summary += fmt::format(" On {} the outputs lose less than {} dB by that.", samples, kNothingDb);
-        f.remedy
-            = "Nothing has to be done on such data; --arithmetic integer-avx2 counts what saturates on all samples.";
+        f.remedy = "Nothing has to be done where all data are like these samples; others may lose more: --arithmetic "
+                   "integer-avx2 measures all of them.";
         return;
     }
     f.summary += fmt::format(" On {} it leaves {} at output '{}', exact sums {}.", samples, dbOrNoError(sums.cutDb),

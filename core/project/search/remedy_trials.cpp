@@ -199,10 +199,19 @@ std::string RemedyTrials::arithmeticText(const std::vector<Remedy>& changes) con
             return " It was tried with the sums of this CPU, which has no VNNI: they can saturate in 16 bits.";
         return is(RemedyKind::DynamicFormat) ? " It was tried with integer arithmetic, before and after." : "";
     }
+    const auto makesLargeCodes = [](const Remedy& r) { // of weights that may have had smaller ones
+        return r.kind == RemedyKind::PerChannel || r.kind == RemedyKind::Requantize;
+    };
     const bool bytes = has(QuantRole::Activation, [](DType type) { return dtypeBits(type) == 8; });
-    return toInt8 && bytes && !is(RemedyKind::ReduceRange)
+    const bool int8 = toInt8 || (has(QuantRole::Weight, [](DType type) {
+        return type == DType::Int8;
+    }) && std::ranges::none_of(changes, [](const Remedy& r) { return r.kind == RemedyKind::EightBitWeight; }));
+    const bool cut = toInt8 || std::ranges::any_of(changes, makesLargeCodes)
+        || std::ranges::any_of(
+            m_snapshot->comparison->findings, [](const Finding& f) { return f.rule == Rule::SaturatingAccumulation; });
+    return int8 && bytes && cut && !is(RemedyKind::ReduceRange)
         ? " It was tried with exact sums: those of int8 weights can saturate in ONNX Runtime on this CPU, which has no "
-          "VNNI; --reduce-range keeps them within 16 bits."
+          "VNNI; --reduce-range keeps them within 16 bits, and --arithmetic integer-avx2 tries it with such sums."
         : "";
 }
 
