@@ -75,8 +75,9 @@ private slots:
     {
         const Outcome r = quantscope({ "compare", kFloat, kNarrow, "--data", kData, "--try-remedies", "8",
             "--save-mended", file("mended.onnx"), "--json", "-" });
+        const json all = parsed(r.out);
         std::vector<double> gains;
-        for (const json& f : json::parse(r.out.toStdString())["findings"])
+        for (const json& f : all["findings"])
             if (!f["measured_gain_db"].is_null() && !f["change"].is_null())
                 gains.push_back(f["measured_gain_db"].get<double>());
         QVERIFY(!gains.empty());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is told as a command is what was tried, and can be made.
 #include "core/base/issue_text.h"
+#include "core/prepare/prepare.h"
 #include "core/project/about/equalized_chains.h"
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/search/lacking_ranges.h"
@@ -340,6 +341,61 @@ private slots:
         const bool told = std::ranges::any_of(back->undetermined,
             [](const std::string& line) { return line.find("BatchNormalization") != std::string::npos; });
         QCOMPARE(told, !taken);
+    }
+
+    void constantsNamedAnew_data()
+    {
+        QTest::addColumn<bool>("normalized");
+        QTest::newRow("a folded BatchNormalization") << true;
+        QTest::newRow("as they are") << false;
+    }
+    /// ONNX Runtime's preprocessing names weights and biases that it folds anew; nodes and values keep their names.
+    void constantsNamedAnew()
+    {
+        QFETCH(bool, normalized);
+        SmallModel m("f.onnx");
+        m.input("x", { 1, 4, 6, 6 }).constant("w", Tensor::of<float>({ 4, 4, 3, 3 }, normals(144, 1)));
+        for (const char* name : { "factor", "shift", "mean", "variance" })
+            m.constant(name, Tensor::of<float>({ 4 }, { 0.8f, 1.5f, 0.6f, 1.2f }));
+        m.constant("v", Tensor::of<float>({ 3, 4, 1, 1 }, normals(12, 3)));
+        m.constant("b", Tensor::of<float>({ 3 }, normals(3, 4)));
+        m.node("Conv", { "x", "w" }, { "c" });
+        if (normalized)
+            m.node("BatchNormalization", { "c", "factor", "shift", "mean", "variance" }, { "n" });
+        m.node("Relu", { normalized ? "n" : "c" }, { "r" }).node("Conv", { "r", "v", "b" }, { "y" });
+        const auto model = std::make_shared<const Model>(m.output("y").finish().plan->model());
+        GraphDraft draft(model);
+        QVERIFY(prepareGraph(draft, {}).ok());
+        for (DraftNode& node : draft.nodes)
+            for (size_t slot = 1; slot < node.inputs.size(); ++slot) {
+                std::string& name = node.inputs[slot];
+                const Tensor constant = *draft.constant(name);
+                draft.removeConstant(name);
+                name = "ConvBnFusion_" + name;
+                draft.setConstant(name, constant);
+            }
+        Recipe recipe;
+        recipe.activationType = DType::UInt8;
+        Ranges ranges;
+        for (const char* name : { "x", "c", "n", "r", "y" })
+            ranges.tensors[name] = { .lowest = name[0] == 'r' ? 0.f : -4.f, .highest = 4, .shape = { 1 } };
+        const auto made = quantizeDraft(draft, recipe, ranges);
+        QVERIFY(made.ok());
+        const auto file = made->draft.build();
+        QVERIFY(file.ok());
+        const auto read = readExample(model, *file);
+        QVERIFY(read.ok() && read->possible);
+        QVERIFY(read->recipe.exclude.empty());
+        QCOMPARE(read->differences, std::optional<size_t>(0));
+        QuantizeInputs inputs;
+        inputs.model = model;
+        inputs.recipe = read->recipe;
+        inputs.ranges = read->ranges;
+        const auto again = quantizeModel(inputs, {});
+        QVERIFY2(again.ok(), again.ok() ? "" : issueText(again.issue()).c_str());
+        for (const DraftNode& node : again->draft.nodes)
+            if (node.is("Conv"))
+                QVERIFY2(!again->draft.constant(node.inputs[1]), node.name.c_str()); // made of codes
     }
 
     void smoothedAsPlaced_data()
